@@ -60,11 +60,23 @@ def pytest_configure(config) -> None:
     # All that was imported stays; and what a test leaves behind need not be looked for every few hundred objects.
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    from whitenoise.middleware import WhiteNoiseMiddleware
+
     from tests.support.tables import empty_tables
 
     TransactionTestCase._fixture_teardown = lambda case: empty_tables()
     # Nor a new connection after each: its session would have to learn all tables and plans anew.
     TransactionTestCase._should_reload_connections = lambda case: False
+    # Nor look for all static files anew, which each of Django's test clients would do at its first request.
+    find_files, found = WhiteNoiseMiddleware.add_files_from_finders, {}
+
+    def add_files(middleware: WhiteNoiseMiddleware) -> None:
+        if not found:
+            find_files(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    WhiteNoiseMiddleware.add_files_from_finders = add_files
 
 
 @pytest.hookimpl(trylast=True)

@@ -24,7 +24,7 @@ SET seen_at = (SELECT at FROM punctual_sign WHERE kind = 'beat'),
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0052_away_outcome")]
+    dependencies = [("tasks_app", "0053_site")]
 
     operations = [
         migrations.CreateModel(

@@ -22,5 +22,5 @@ def queue(apps, schema_editor) -> None:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("tasks_app", "0056_audit_chain")]
+    dependencies = [("tasks_app", "0055_audit_chain")]
     operations = [migrations.RunPython(queue, migrations.RunPython.noop)]

@@ -12,7 +12,7 @@ def _of(policies: list[str]) -> models.CheckConstraint:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0052_away_outcome")]
+    dependencies = [("tasks_app", "0056_audit_chain_waiting")]
 
     operations = [
         migrations.RemoveConstraint("turn", "punctual_turn_policy"),

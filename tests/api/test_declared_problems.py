@@ -10,7 +10,7 @@ from typing import NamedTuple
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
@@ -37,7 +37,7 @@ from tests.support.jobs import instances, make
 from tests.support.live import nobody_is_alive
 from tests.support.moves import RETRY, away, dead, ids_of, settled, started
 from tests.support.operators import operator as by
-from tests.support.ready import CALLBACKS, boss, letter_of
+from tests.support.ready import CALLBACKS, boss, letter_of, rolled_back
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
 pytestmark = pytest.mark.django_db
@@ -302,9 +302,8 @@ def test_every_operation_that_declares_a_problem_can_have_it(api, code, redis):
 
     for operation in declaring:
         redis.flushall()  # so many calls without a token in a minute are too many
-        with transaction.atomic():
+        with rolled_back():
             answer = PROVOKED[code](api, operation)
-            transaction.set_rollback(True)
 
         assert answer.status == int(code.split("_")[1]), (operation.id, answer.body)
         assert answer.code == code, (operation.id, answer.body)

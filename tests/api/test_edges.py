@@ -18,7 +18,7 @@ from tests.support.api import Api
 from tests.support.campaigns import begun_for
 from tests.support.jobs import make
 from tests.support.moves import away, dead
-from tests.support.ready import failed_run
+from tests.support.ready import failed_run, rolled_back
 
 pytestmark = pytest.mark.django_db
 
@@ -32,14 +32,16 @@ def test_the_nearest_parameter_is_named(api):
     assert "The query takes no parameters" in api.get("/scheduler/health?limit=1").body["detail"]
 
 
-@pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS)
-def test_the_parameters_that_are_there_are_taken(api, method, path, operation):
-    known = [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"]
-    query = "&".join(f"{name}=1" for name in known)
+def test_the_parameters_that_are_there_are_taken(api, redis):
+    for method, path, operation in OPERATIONS:
+        redis.flushall()  # so many calls in a minute are too many
+        known = [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"]
+        url = re.sub(r"\{\w+\}", "1", path) + "?" + "&".join(f"{name}=1" for name in known)
 
-    answer = api.call(method, re.sub(r"\{\w+\}", "1", path) + f"?{query}", {}, If_Match="1", Idempotency_Key="k")
+        with rolled_back():
+            answer = api.call(method, url, {}, If_Match="1", Idempotency_Key="k")
 
-    assert "parameter" not in str(answer.body)
+        assert "parameter" not in str(answer.body), (method, path)
 
 
 def test_a_stranger_is_told_nothing_of_parameters():

@@ -4,7 +4,6 @@ Every page is taken from the URLconf, so that a new one can't be forgotten. Agai
 """
 
 import re
-import time
 from itertools import product
 from urllib.parse import quote
 
@@ -146,9 +145,8 @@ def test_a_lookup_that_a_list_does_not_offer_is_refused_in_words(boss):
 
 
 def test_a_regular_expression_in_the_address_runs_no_statement(vera):
-    began = time.monotonic()
-    answer = vera.get("/admin/articles_app/article/?body__regex=" + ENDLESS)
-    assert answer.status_code == 400 and time.monotonic() - began < STATEMENT_SECONDS
+    """It would be ended after a while, with another answer: the last test but one here."""
+    assert vera.get("/admin/articles_app/article/?body__regex=" + ENDLESS).status_code == 400
 
 
 def test_the_filters_that_a_list_offers_still_work(boss):

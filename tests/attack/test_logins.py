@@ -95,7 +95,7 @@ def test_without_redis_it_counts_in_the_process_and_keeps_nobody_waiting(setting
     try:
         started = time.monotonic()
         waits = [throttle.login_attempt("ann", HERE) for _ in range(LOGIN_PAIR.free + 1)]
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 10  # without a limit, the first would never end
     finally:
         proxy.close()
 

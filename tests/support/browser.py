@@ -72,25 +72,31 @@ def person(name: str, *permissions: str, staff: bool = True, superuser: bool = F
     return user
 
 
+# Contexts that nobody uses now, by where they go and how they were made. Making one takes Chromium a second, and each
+# new one has to load all scripts and styles again.
+_idle: dict[tuple, list[BrowserContext]] = {}
+
+
 @dataclass
 class Visits:
     """Opens pages, one context for each person, and keeps what the browser says against any of them."""
 
     browser: Browser
     url: str
-    contexts: list[BrowserContext] = field(default_factory=list)
+    contexts: list[tuple[tuple, BrowserContext]] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
     def page(self, user=None, path: str = "", **options: object) -> Page:
         """A page, logged in as the user, in a context of its own. `options` are Playwright's, such as `timezone_id`."""
-        context = self.browser.new_context(base_url=self.url, **{"timezone_id": "UTC", **options})
-        context.set_default_timeout(PATIENCE_MS)
-        context.set_default_navigation_timeout(PATIENCE_MS)
-        self.contexts.append(context)
+        viewport = options.pop("viewport", {"width": 1280, "height": 720})
+        scheme = options.pop("color_scheme", "light")
+        context = self._context({"timezone_id": "UTC", **options})
         if user is not None:
             session = client_of(user).cookies["sessionid"].value
             context.add_cookies([{"name": "sessionid", "value": session, "url": self.url}])
         page = self.listen(context.new_page())
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=scheme)
         if path:
             page.goto(path)
         return page
@@ -107,8 +113,25 @@ class Visits:
         self.complaints = [one for one in self.complaints if not re.search(pattern, one)]
 
     def close(self) -> None:
-        for context in self.contexts:
-            context.close()
+        for made_so, context in self.contexts:
+            for page in context.pages:
+                storage = {"origin": self.url, "storageTypes": "local_storage"}
+                context.new_cdp_session(page).send("Storage.clearDataForOrigin", storage)
+                page.close()
+            context.clear_cookies()
+            context.set_offline(False)
+            _idle.setdefault(made_so, []).append(context)
+
+    def _context(self, options: dict[str, object]) -> BrowserContext:
+        made_so = (self.url, *sorted(options.items()))
+        if _idle.get(made_so):
+            context = _idle[made_so].pop()
+        else:
+            context = self.browser.new_context(base_url=self.url, **options)
+            context.set_default_timeout(PATIENCE_MS)
+            context.set_default_navigation_timeout(PATIENCE_MS)
+        self.contexts.append((made_so, context))
+        return context
 
     def _on_console(self, message: ConsoleMessage) -> None:
         # What a Content-Security-Policy forbids is told here too.

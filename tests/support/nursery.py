@@ -2,7 +2,8 @@
 
 A beat, a worker or a web process spends most of its start on imports. What reads our settings, our own modules first of
 all, depends on the environment, so each process imports it itself. But beats and workers are forks of a nursery that
-has imported it too: there is one for each environment that was asked for, itself a fork of the first.
+has imported it too: there is one for each environment that was asked for, itself a fork of the first. Environments that
+differ only in what is read LATE share one: whoever is born there reads its settings again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -59,6 +60,8 @@ OURS = (
     "tasks_app.engine.beat.process",
     "tasks_app.engine.worker.task",
 )
+# How variables begin that change nothing but addresses and lengths of time, which our code asks for when it needs them.
+LATE = ("DATABASE_URL", "REDIS_URL", "OUTGOING_ALLOW", "PUNCTUAL_DISPATCH_LEASE_SECONDS", "TEST_")
 
 
 @dataclass
@@ -83,7 +86,7 @@ def start(module: str, *args: str, env: dict[str, str], log: str, errors: str = 
     """`python -m module args`, as the leader of a session of its own, saying all it has to say into the log, or its
     errors into a file of their own. `ours`: it is a beat or a worker."""
     with _making:
-        nursery = _of_environment(tuple(sorted(env.items())), log) if ours else _first()
+        nursery = _of_environment(env, log) if ours else _first()
     return Born(nursery.ask(argv=[module, *args], env=env, log=log, errors=errors or log), nursery)
 
 
@@ -113,10 +116,11 @@ def _first() -> _Nursery:
     return _Nursery(lambda address: subprocess.Popen([sys.executable, "-m", __name__, address], cwd=ROOT))
 
 
-def _of_environment(env: tuple[tuple[str, str], ...], log: str) -> _Nursery:
-    if env not in _others:
-        _others[env] = _Nursery(lambda address: start(__name__, address, *OURS, env=dict(env), log=log))
-    return _others[env]
+def _of_environment(env: dict[str, str], log: str) -> _Nursery:
+    fixed = tuple(sorted(env.items() - _late(env).items()))
+    if fixed not in _others:
+        _others[fixed] = _Nursery(lambda address: start(__name__, address, *OURS, env=env, log=log))
+    return _others[fixed]
 
 
 class _Nursery:
@@ -178,14 +182,45 @@ def _become(argv: list[str], env: dict[str, str], log: str, errors: str) -> None
         opened = os.open(path, mode)
         os.dup2(opened, number)
         os.close(opened)
+    here = _late(os.environ)
     os.environ.clear()
     os.environ.update(env)
+    if OURS[0] in sys.modules and _late(env) != here:
+        _read_settings_again()
     if shutdown := sys.modules.get("tasks_app.engine.worker.shutdown"):
         importlib.reload(shutdown)  # its flag is memory that all forks would share
     sys.path[0] = str(ROOT)
     sys.argv = argv
     signal.signal(signal.SIGINT, signal.default_int_handler)
     runpy.run_module(argv[0], run_name="__main__", alter_sys=True)
+
+
+def _late(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name.startswith(LATE)}
+
+
+def _read_settings_again() -> None:
+    """In another environment than the one that our modules were imported in."""
+    from django.conf import settings
+    from django.core.signals import setting_changed
+    from django.db import connections
+    from django.db.utils import ConnectionHandler
+
+    from tasks_app.engine.celery_app import app
+    from tests.support import project_celery
+
+    for name in dict.fromkeys(["scheduler_project.settings", "tests.settings", settings.SETTINGS_MODULE]):
+        read = importlib.reload(importlib.import_module(name))
+    for name in filter(str.isupper, dir(read)):
+        setattr(settings, name, getattr(read, name))
+    setting_changed.send(sender=None, setting="PUNCTUAL", value=settings.PUNCTUAL, enter=True)
+    for one in connections.all(initialized_only=True):
+        del connections[one.alias]
+    connections.settings.update(ConnectionHandler(settings.DATABASES).settings)
+    # The options of both Celery apps are read when they are first asked for.
+    sys.modules.pop("tasks_app.engine.celery_options", None)
+    app.config_from_object("tasks_app.engine.celery_options")
+    project_celery.app.conf.broker_url = project_celery.broker_url()
 
 
 if __name__ == "__main__":

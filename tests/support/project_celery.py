@@ -6,7 +6,12 @@ from celery import Celery, shared_task
 
 QUEUE = "mails"
 
-app = Celery("project", broker=os.environ.get("REDIS_URL", "redis://nowhere").replace("unix://", "redis+socket://"))
+
+def broker_url() -> str:
+    return os.environ.get("REDIS_URL", "redis://nowhere").replace("unix://", "redis+socket://")
+
+
+app = Celery("project", broker=broker_url())
 app.conf.update(
     task_acks_late=True,
     task_time_limit=1,

@@ -1,7 +1,10 @@
 """Whatever an operation of the API needs to be there before it can answer well, and who may call it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
+from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -26,6 +29,7 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.models import DlqEntry, HostHealth, JobDefinition
+from tasks_app.sql import execute
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.engine import run_due
@@ -83,7 +87,17 @@ def failed_run(number: int = 0) -> int:
     return run.id
 
 
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """For one operation of many that a test asks for: the next one finds all as it was."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
 def ready(api: Api, one: Operation, number: int = 0) -> Ready:
+    if one.id == "backfill_jobs":  # makes jobs with these numbers, which are nobody else's then
+        execute("SELECT setval('punctual_job_id_seq', greatest(nextval('punctual_job_id_seq'), 100))")
     job, task = make(f"job {number}"), schedule("T_QUIET", f"task {number}", delay=3600)
     ids = {"job_id": job.id, "task_id": task.task_id, "lane": "low", "name": "T_QUIET", "product_code": "SKU 1"}
     ids["fire_time"] = "next"

@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections import deque
 from collections.abc import Iterator
 from multiprocessing import Pipe
@@ -126,10 +127,16 @@ class _Overseer:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._files: _Files | None = None
+        self._begun, self._ends = time.monotonic(), []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> bool:
         return True
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """If one ended long before the others, the processor may have had too little to do."""
+        ends = ", ".join(f"{seconds:.0f}" for seconds in self._ends)
+        terminalreporter.write_line(f"The processes ended after {ends} s.")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -172,6 +179,7 @@ class _Overseer:
 
     def _ended(self, process: _Process) -> None:
         """If it died, its test fails; what else it had to run of that file is not run."""
+        self._ends.append(time.monotonic() - self._begun)
         status = process.popen.wait()
         if process.over and status in ENDED_WELL:
             return

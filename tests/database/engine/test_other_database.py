@@ -1,6 +1,7 @@
 """Routers, checks and connection settings of a project, as far as one process shows them."""
 
 import pytest
+from django.apps import apps
 from django.contrib import admin
 from django.core import checks
 from django.core.handlers.base import BaseHandler
@@ -248,3 +249,7 @@ def test_schedules_of_celery_beat_in_another_kind_of_database_are_left_to_people
     ):
         with pytest.raises(CommandError, match=r"which is SQLite.* by hand"):
             call_command("import_celery_beat")
+        # Its pages were added to the admin, and would be looked for in the menu of every page.
+        for model in apps.get_app_config("django_celery_beat").get_models():
+            if admin.site.is_registered(model):
+                admin.site.unregister(model)

@@ -108,10 +108,10 @@ def test_a_dry_run_creates_nothing_and_a_second_run_adds_nothing(celery_beat):
     assert not JobDefinition.objects.exists()
 
     imported()
-    before = list(JobDefinition.objects.values_list("id", "revision"))
+    before = list(JobDefinition.objects.order_by("id").values_list("id", "revision"))
     for again in (imported(), imported("--dry-run")):
         assert "there already" in again[1] and "0 of 10" in again[1]
-    assert list(JobDefinition.objects.values_list("id", "revision")) == before
+    assert list(JobDefinition.objects.order_by("id").values_list("id", "revision")) == before
 
 
 def add(name: str, **values: object) -> None:

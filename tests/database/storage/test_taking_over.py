@@ -17,7 +17,7 @@ from tests.support.wait import wait_until
 pytestmark = commits
 MIGRATION = import_module("tasks_app.migrations.0025_partitions")
 EVENTS = import_module("tasks_app.migrations.0028_events")
-CHAIN = import_module("tasks_app.migrations.0056_audit_chain")
+CHAIN = import_module("tasks_app.migrations.0055_audit_chain")
 # As the version before wrote them.
 OLD_STATEMENTS = {
     "punctual_outbox": """

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from . import away, dispatcher, over, people, reap, telling, worker
 from .model import Move, Moves, State, canonical, first_state
 from .promises import Flaw, flaws_at_rest, flaws_in_state, flaws_in_step
 from .rules import ALL_RULES, Rules, Scope
+
+Verb = Callable[[State, Rules, Scope], Moves]
 
 # What happens by itself, without claims, people or faults. These never go round in a circle, so if no state where
 # none of them is left has anything half done, then every way without faults comes to a good end.
@@ -36,6 +39,21 @@ REST = (
     over.move,
     telling.dies_before,
 )
+# What a scope must have for a verb to be possible at all; verbs that are not here always are.
+NEEDED: dict[Verb, Callable[[Rules, Scope], object]] = {
+    away.lose: lambda rules, scope: "away" in scope.outcomes,
+    away.report: lambda rules, scope: scope.reports,
+    dispatcher.taken_over: lambda rules, scope: scope.takeovers,
+    people.edit_goes_on: lambda rules, scope: scope.edits,
+    people.edit_opens: lambda rules, scope: scope.edits,
+    people.give_up: lambda rules, scope: scope.edits,
+    people.cancel: lambda rules, scope: scope.cancels,
+    people.replay: lambda rules, scope: scope.replays,
+    people.discard: lambda rules, scope: scope.discards,
+    over.move: lambda rules, scope: scope.mover,
+    telling.tells_later: lambda rules, scope: not rules.change_and_its_events_are_one_transaction,
+    telling.dies_before: lambda rules, scope: not rules.change_and_its_events_are_one_transaction,
+}
 
 
 @dataclass
@@ -62,7 +80,7 @@ def search(
     """Visit all states, or those within `max_depth` steps; `blind` names promises not to look at."""
     first = canonical(first_state(scope))
     parents: dict[State, State | None] = {first: None}
-    verbs = [(verb, True) for verb in CALM] + [(verb, False) for verb in REST]
+    verbs = [(verb, verb in CALM) for verb in _possible(rules, scope)]
     level, depth, steps = [first], 0, 0
     while level and depth != max_depth:
         next_level: list[State] = []
@@ -92,8 +110,14 @@ def search(
     return Found(len(parents), steps, depth)
 
 
-def _steps(verb, state: State, rules: Rules, scope: Scope) -> Moves:
+def _possible(rules: Rules, scope: Scope) -> list[Verb]:
+    return [verb for verb in CALM + REST if verb not in NEEDED or NEEDED[verb](rules, scope)]
+
+
+def _steps(verb: Verb, state: State, rules: Rules, scope: Scope) -> Moves:
     """What a verb can do, with its events beside it."""
+    if rules.change_and_its_events_are_one_transaction:
+        return verb(state, rules, scope)
     return (telling.tell(move, after, rules) for move, after in verb(state, rules, scope))
 
 

@@ -210,8 +210,17 @@ def test_leaving_out_a_rule_is_found(rule):
     sys.stdout.write(f"without {rule}\n{found}\n")
     assert found.flaw is not None, f"nothing goes wrong without {rule}: is it still needed?"
     assert found.flaw[0] == promise, f"\n{found}"
-    with_it = search(scope, max_depth=len(found.trace) + (promise == STUCK))  # at rest is seen one level later
-    assert with_it.flaw is None, f"the same goes wrong with the rule:\n{with_it}"
+    assert_no_flaw_within(len(found.trace) + (promise == STUCK), scope)  # at rest is seen one level later
+
+
+_searched: dict[Scope, int] = {}  # how deep, with all rules: many are left out of the same scope
+
+
+def assert_no_flaw_within(depth: int, scope: Scope) -> None:
+    if depth > _searched.get(scope, 0):
+        with_it = search(scope, max_depth=depth)
+        assert with_it.flaw is None, f"the same goes wrong with the rule:\n{with_it}"
+        _searched[scope] = depth
 
 
 @pytest.mark.parametrize("pair", TWO_GUARDS, ids=lambda pair: f"{pair.first}-and-{pair.second}")

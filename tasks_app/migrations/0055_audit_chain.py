@@ -52,7 +52,7 @@ BACK = "SELECT set_config('search_path', current_setting('punctual.path'), TRUE)
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0052_away_outcome")]
+    dependencies = [("tasks_app", "0054_standbys")]
 
     operations = [
         migrations.CreateModel(
