@@ -41,7 +41,7 @@ def silent(seconds: float) -> None:
         {"s": seconds},
     )
     execute("UPDATE punctual_node SET seen_at = clock_timestamp() - make_interval(secs => %s)", [seconds])
-    execute("UPDATE punctual_sign SET at = clock_timestamp() - make_interval(secs => %s) WHERE kind = 'beat'", [seconds])
+    execute("UPDATE punctual_sign SET at = clock_timestamp() - make_interval(secs => %s)", [seconds])
 
 
 class Held:

@@ -24,6 +24,7 @@ from .api.audit import list_audit as _list_audit
 from .api.calendars import create_calendar as _create_calendar
 from .api.calendars import delete_calendar as _delete_calendar
 from .api.calendars import edit_calendar as _edit_calendar
+from .api.calendars import import_calendar as _import_calendar
 from .api.calendars import list_calendars as _list_calendars
 from .api.calendars import read_calendar as _read_calendar
 from .api.campaigns import backfill_jobs as _backfill_jobs
@@ -143,6 +144,8 @@ from .models.bulk_cancel_in import BulkCancelIn
 from .models.bulk_cancel_out import BulkCancelOut
 from .models.bulk_create_in import BulkCreateIn
 from .models.bulk_create_out import BulkCreateOut
+from .models.calendar_file_in import CalendarFileIn
+from .models.calendar_file_out import CalendarFileOut
 from .models.calendar_in import CalendarIn
 from .models.calendar_out import CalendarOut
 from .models.calendar_page import CalendarPage
@@ -219,6 +222,7 @@ from .models.rerun_in import RerunIn
 from .models.rerun_out import RerunOut
 from .models.reschedule_in import RescheduleIn
 from .models.resume_in import ResumeIn
+from .models.run_line_out import RunLineOut
 from .models.run_out import RunOut
 from .models.run_page import RunPage
 from .models.safeguard_end_in import SafeguardEndIn
@@ -1078,7 +1082,7 @@ class Operations:
         *,
         job: int | Unset = UNSET,
         limit: int | Unset = 50,
-    ) -> Iterator[RunOut]:
+    ) -> Iterator[RunLineOut]:
         """All that `list_runs` lists, page after page"""
         after: str | Unset = UNSET
         while True:
@@ -1165,6 +1169,20 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(CalendarOut, answer.parsed)
+
+    def import_calendar(
+        self,
+        body: CalendarFileIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CalendarFileOut:
+        """Fill a calendar from an iCalendar file"""
+        answer = _import_calendar.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CalendarFileOut, answer.parsed)
 
     def read_calendar(
         self,
@@ -3170,7 +3188,7 @@ class AsyncOperations:
         *,
         job: int | Unset = UNSET,
         limit: int | Unset = 50,
-    ) -> AsyncIterator[RunOut]:
+    ) -> AsyncIterator[RunLineOut]:
         """All that `list_runs` lists, page after page"""
         after: str | Unset = UNSET
         while True:
@@ -3257,6 +3275,20 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(CalendarOut, answer.parsed)
+
+    async def import_calendar(
+        self,
+        body: CalendarFileIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CalendarFileOut:
+        """Fill a calendar from an iCalendar file"""
+        answer = await _import_calendar.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CalendarFileOut, answer.parsed)
 
     async def read_calendar(
         self,

@@ -685,6 +685,49 @@ export type BulkCreatedOut = {
 export type BulkOutcome = 'CREATED' | 'EXISTS';
 
 /**
+ * CalendarFileIn
+ *
+ * An iCalendar file, for the calendar of that name.
+ */
+export type CalendarFileIn = {
+    /**
+     * It is created if there is none
+     */
+    name: string;
+    /**
+     * The file as text: its all-day events are added to the days off
+     */
+    ics: string;
+    /**
+     * Recurring events are expanded so many years ahead, 1 to 50
+     */
+    years?: number;
+    /**
+     * Its days off are then those of the file alone
+     */
+    replace?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * CalendarFileOut
+ */
+export type CalendarFileOut = {
+    calendar: CalendarOut;
+    /**
+     * How many days the file has
+     */
+    days: number;
+    /**
+     * What is not among them, in sentences
+     */
+    left_out: Array<string>;
+};
+
+/**
  * CalendarIn
  *
  * A new calendar.
@@ -1354,6 +1397,8 @@ export type ForecastOut = {
 export type HealthOut = {
     status: HealthStatus;
     installation: InstallationState;
+    site: string | null;
+    ownSite: string;
     triggerDelayP95Ms: number;
     startedP50Ms: number | null;
     startedP95Ms: number | null;
@@ -1630,7 +1675,7 @@ export type InstallationResumeIn = {
      */
     older_seconds?: number | null;
     /**
-     * shift: over how long; left out: as nobody dispatched
+     * shift: over how long; left out: as long as nobody did
      */
     spread_seconds?: number | null;
     /**
@@ -3109,6 +3154,44 @@ export type ResumeIn = {
 export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'quarantined' | 'rehearsed' | 'held_overdue' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
+ * RunLineOut
+ *
+ * A run as the list has it. `GET /runs/{run_id}` has its jobs and what waits for whom.
+ */
+export type RunLineOut = {
+    id: number;
+    /**
+     * The first of the graph: its root, or the job that somebody triggered
+     */
+    job: number;
+    /**
+     * Of that job, when the run was made
+     */
+    name: string;
+    fire_time: string;
+    state: RunState;
+    /**
+     * How many jobs it has
+     */
+    jobs: number;
+    /**
+     * How many of their tasks there are, by status
+     */
+    counts: {
+        [key: string]: number;
+    };
+    /**
+     * How many of them gave up, or were cancelled although there was something to do
+     */
+    failed: number;
+    /**
+     * How many are kept no longer
+     */
+    gone: number;
+    created_at: string;
+};
+
+/**
  * RunNodeOut
  *
  * One job of a run, and the task that stands for it.
@@ -3161,7 +3244,7 @@ export type RunOut = {
  * RunPage
  */
 export type RunPage = {
-    items: Array<RunOut>;
+    items: Array<RunLineOut>;
     /**
      * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
      */
@@ -3173,7 +3256,7 @@ export type RunPage = {
  *
  * How a run of a whole graph stands.
  */
-export type RunState = 'waiting' | 'running' | 'stuck' | 'succeeded' | 'failed';
+export type RunState = 'waiting' | 'running' | 'stuck' | 'succeeded' | 'failed' | 'unknown';
 
 /**
  * SafeguardEndIn
@@ -4545,7 +4628,7 @@ export type PauseJobErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6509,6 +6592,69 @@ export type CreateCalendarResponses = {
 
 export type CreateCalendarResponse = CreateCalendarResponses[keyof CreateCalendarResponses];
 
+export type ImportCalendarData = {
+    body: CalendarFileIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/calendars/import';
+};
+
+export type ImportCalendarErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ImportCalendarError = ImportCalendarErrors[keyof ImportCalendarErrors];
+
+export type ImportCalendarResponses = {
+    /**
+     * OK
+     */
+    200: CalendarFileOut;
+};
+
+export type ImportCalendarResponse = ImportCalendarResponses[keyof ImportCalendarResponses];
+
 export type DeleteCalendarData = {
     body?: never;
     headers?: {
@@ -6925,7 +7071,7 @@ export type ChangeCampaignErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -6994,7 +7140,7 @@ export type PauseCampaignErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7132,7 +7278,7 @@ export type CancelCampaignErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7599,7 +7745,7 @@ export type LimitHostErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7824,7 +7970,7 @@ export type ForceSafeguardErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7892,7 +8038,7 @@ export type ForbidSafeguardErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -7960,7 +8106,7 @@ export type EndSafeguardErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8069,7 +8215,7 @@ export type QuarantineInstallationErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8132,7 +8278,7 @@ export type ResumeInstallationErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8195,7 +8341,7 @@ export type RehearseInstallationErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };
@@ -8831,7 +8977,7 @@ export type PauseSubscriptionErrors = {
      */
     500: Problem;
     /**
-     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
      */
     503: Problem;
 };

@@ -34,6 +34,8 @@ from .bulk_create_in import BulkCreateIn
 from .bulk_create_out import BulkCreateOut
 from .bulk_created_out import BulkCreatedOut
 from .bulk_outcome import BulkOutcome
+from .calendar_file_in import CalendarFileIn
+from .calendar_file_out import CalendarFileOut
 from .calendar_in import CalendarIn
 from .calendar_in_days_off_type_0 import CalendarInDaysOffType0
 from .calendar_in_working_days_type_0 import CalendarInWorkingDaysType0
@@ -167,6 +169,8 @@ from .rerun_out import RerunOut
 from .reschedule_in import RescheduleIn
 from .resume_in import ResumeIn
 from .rule import Rule
+from .run_line_out import RunLineOut
+from .run_line_out_counts import RunLineOutCounts
 from .run_node_out import RunNodeOut
 from .run_out import RunOut
 from .run_page import RunPage
@@ -261,6 +265,8 @@ __all__ = (
     "BulkCreateIn",
     "BulkCreateOut",
     "BulkOutcome",
+    "CalendarFileIn",
+    "CalendarFileOut",
     "CalendarIn",
     "CalendarInDaysOffType0",
     "CalendarInWorkingDaysType0",
@@ -394,6 +400,8 @@ __all__ = (
     "RescheduleIn",
     "ResumeIn",
     "Rule",
+    "RunLineOut",
+    "RunLineOutCounts",
     "RunNodeOut",
     "RunOut",
     "RunPage",

@@ -23,6 +23,8 @@ class HealthOut:
         status (HealthStatus): `notice` can wait; `trouble` needs somebody now.
         installation (InstallationState): `quarantined`: nothing is dispatched, and nobody is called. `rehearsing`:
             tasks are dispatched, and not run.
+        site (None | str):
+        own_site (str):
         trigger_delay_p95_ms (float):
         started_p50_ms (float | None):
         started_p95_ms (float | None):
@@ -60,6 +62,8 @@ class HealthOut:
 
     status: HealthStatus
     installation: InstallationState
+    site: None | str
+    own_site: str
     trigger_delay_p95_ms: float
     started_p50_ms: float | None
     started_p95_ms: float | None
@@ -99,6 +103,11 @@ class HealthOut:
         status = self.status.value
 
         installation = self.installation.value
+
+        site: None | str
+        site = self.site
+
+        own_site = self.own_site
 
         trigger_delay_p95_ms = self.trigger_delay_p95_ms
 
@@ -183,6 +192,8 @@ class HealthOut:
             {
                 "status": status,
                 "installation": installation,
+                "site": site,
+                "ownSite": own_site,
                 "triggerDelayP95Ms": trigger_delay_p95_ms,
                 "startedP50Ms": started_p50_ms,
                 "startedP95Ms": started_p95_ms,
@@ -229,6 +240,15 @@ class HealthOut:
         status = HealthStatus(d.pop("status"))
 
         installation = InstallationState(d.pop("installation"))
+
+        def _parse_site(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        site = _parse_site(d.pop("site"))
+
+        own_site = d.pop("ownSite")
 
         trigger_delay_p95_ms = d.pop("triggerDelayP95Ms")
 
@@ -344,6 +364,8 @@ class HealthOut:
         health_out = cls(
             status=status,
             installation=installation,
+            site=site,
+            own_site=own_site,
             trigger_delay_p95_ms=trigger_delay_p95_ms,
             started_p50_ms=started_p50_ms,
             started_p95_ms=started_p95_ms,

@@ -21,7 +21,7 @@ class InstallationResumeIn:
         reason (str): Why; kept in the audit
         lanes (list[Lane] | Unset): Only in these; empty: in all that are held
         older_seconds (float | None | Unset): expire: how long a task may be overdue
-        spread_seconds (float | None | Unset): shift: over how long; left out: as nobody dispatched
+        spread_seconds (float | None | Unset): shift: over how long; left out: as long as nobody did
     """
 
     choice: OverdueChoice

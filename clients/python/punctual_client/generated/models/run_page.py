@@ -7,7 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
-    from ..models.run_out import RunOut
+    from ..models.run_line_out import RunLineOut
 
 
 T = TypeVar("T", bound="RunPage")
@@ -17,12 +17,12 @@ T = TypeVar("T", bound="RunPage")
 class RunPage:
     """
     Attributes:
-        items (list[RunOut]):
+        items (list[RunLineOut]):
         next_ (None | str): `after` of the next page; null on the last. A page may be short, or even empty, and still
             have a next one
     """
 
-    items: list[RunOut]
+    items: list[RunLineOut]
     next_: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -48,13 +48,13 @@ class RunPage:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.run_out import RunOut  # noqa: PLC0415
+        from ..models.run_line_out import RunLineOut  # noqa: PLC0415
 
         d = dict(src_dict)
         items = []
         _items = d.pop("items")
         for items_item_data in _items:
-            items_item = RunOut.from_dict(items_item_data)
+            items_item = RunLineOut.from_dict(items_item_data)
 
             items.append(items_item)
 

@@ -7,6 +7,7 @@ class RunState(StrEnum):
     RUNNING = "running"
     STUCK = "stuck"
     SUCCEEDED = "succeeded"
+    UNKNOWN = "unknown"
     WAITING = "waiting"
 
     @classmethod
