@@ -3,6 +3,7 @@ what dies."""
 
 import json
 
+import pytest
 from django.db import connection
 
 from tasks_app.client import reschedule, schedule, schedule_many
@@ -56,6 +57,7 @@ WAITING = ("T_ASYNC", "T_BATCH", "T_CLOSED", "T_EFFECT", "T_LOGS", "T_QUIET", "T
 KNOWN_SECONDS = 4  # by then a beat goes by a curb that was put there: it looks every two seconds
 
 
+@pytest.mark.scale  # most of a minute, since beats look every two seconds and count what ended two seconds ago
 def test_delay_failures_and_breaker_go_on_and_off_and_on_and_off_again_by_what_runs(stack):
     """Nothing is moved or forced here: what tasks do switches them on, and off."""
     stack.beat(TEST_SAFEGUARDS=json.dumps(QUICK), TEST_SAFEGUARD_SECONDS="0.2")

@@ -208,13 +208,13 @@ def test_what_a_recovery_holds_that_nobody_goes_on_with_is_let_go_an_hour_after_
     assert unfreeze() == "0 let go"
     assert held() == {low, backfill, "*"}
     with pytest.raises(RetryLimited):
-        refuse_backfills()
+        refuse_backfills([1])
 
     no_step_for(2)
     assert unfreeze() == "1 let go"
 
     assert held() == set()
-    refuse_backfills()
+    refuse_backfills([1])
     assert LanePause.objects.filter(lane=low).exists()  # a person's, who has to end it
     entry = AuditEntry.objects.filter(verb="recover").latest("id")
     assert (entry.actor, entry.outcome, entry.detail) == ("punctual", "let go", {"lanes": [backfill, low]})
