@@ -33,12 +33,14 @@ LEAST = {
     "NODE_TTL_SECONDS": 0.000_003,
     "PLAN_AHEAD_SECONDS": 0.000_002,
     "READ_AHEAD_SECONDS": 0,
+    "STANDBY": 0,  # or nothing would be done
 }
 MOST = {
     "HEARTBEAT_SECONDS": 7 * 86_400 / 2 - 1,
     "NODE_SECONDS": 7 * 86_400 / 2 - 1,
     "PLAN_SECONDS": 7 * 86_400 / 2,
     "READ_AHEAD_SECONDS": 0,
+    "STANDBY": 0,
 }
 # With these at their least, nobody is alive for long enough to be given anything.
 ALIVE = {"NODE_TTL_SECONDS": 8.0, "SHARD_LEASE_SECONDS": 8.0, "DISPATCH_LEASE_SECONDS": 15.0}
