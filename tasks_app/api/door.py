@@ -27,6 +27,7 @@ LEVER_VIEWS = {
     "resume_lane",
     "cancel_task",
     "cancel_tasks",
+    "suspend_tenant",
 }
 LEVERS = LEVER_VIEWS | {BULK_CANCEL}  # as their addresses are called
 

@@ -24,13 +24,15 @@ class Condition(StrEnum):
     MISSED = "missed"
     SUSPENDED = "suspended"
     BLOCKED = "blocked"
+    QUOTA = "quota"
     TROUBLE = "trouble"
     SAFEGUARD = "safeguard"
 
     @property
     def is_level(self) -> bool:
         """Found by looking, and there for as long as it is found; the others are told by events, and counted."""
-        return self in (Condition.RUNNING, Condition.BLOCKED, Condition.TROUBLE, Condition.SAFEGUARD)
+        levels = (Condition.RUNNING, Condition.BLOCKED, Condition.QUOTA, Condition.TROUBLE, Condition.SAFEGUARD)
+        return self in levels
 
 
 # As a page offers them; docs/alarms.md has the same, and a test compares them.
@@ -41,6 +43,7 @@ WORDS = {
     Condition.MISSED: "a job misses a firing",
     Condition.SUSPENDED: "a subscription is suspended",
     Condition.BLOCKED: "tasks wait for one that failed",
+    Condition.QUOTA: "a tenant comes near a quota",
     Condition.TROUBLE: "the scheduler itself is in trouble",
     Condition.SAFEGUARD: "a safeguard goes on",
 }
@@ -121,7 +124,7 @@ class Scope:
         return seen.count if seen.seconds > least else 0
 
     def _covers_type(self, seen: Occurrence) -> bool:
-        if not self.task_types or seen.condition in (*OPERATORS_ONLY, Condition.SUSPENDED):
+        if not self.task_types or seen.condition in (*OPERATORS_ONLY, Condition.SUSPENDED, Condition.QUOTA):
             return True
         return any(fnmatchcase(seen.task_type, pattern) for pattern in self.task_types)
 

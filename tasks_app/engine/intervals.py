@@ -15,6 +15,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "archive": lambda: min(600.0, conf().partition_span.total_seconds() / 4) if conf().ARCHIVE_URL else 0.0,
     "campaign": lambda: 1.0,
     "overdue": lambda: 1.0,
+    "tenants": lambda: 1.0,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
     "count": lambda: conf().METRICS_SECONDS,

@@ -48,6 +48,7 @@ from .task_log import TaskLog
 from .task_progress import TaskProgress
 from .task_trace import TaskTrace
 from .task_wait import TaskWait
+from .tenant import HeldTask, Tenant
 from .turn import Turn
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
@@ -78,6 +79,7 @@ __all__ = [
     "EarlyReport",
     "FiringOverride",
     "GraphRun",
+    "HeldTask",
     "Host",
     "HostHealth",
     "HostPermit",
@@ -114,6 +116,7 @@ __all__ = [
     "TaskProgress",
     "TaskTrace",
     "TaskWait",
+    "Tenant",
     "Turn",
     "TypeLimit",
     "UnitRevision",

@@ -36,6 +36,7 @@ from .rescue import rescue
 from .retention import prune
 from .roll_up import roll_up
 from .safeguards.guard import guard
+from .tenants import stop_tending_tenants, tend_tenants
 from .tend import tend
 
 log = logging.getLogger(__name__)
@@ -83,6 +84,7 @@ CHORES = (
     Chore("archive", archive, aside=True, stop=stop_archiving),
     Chore("campaign", run_campaigns, aside=True, stop=stop_campaigns),
     Chore("overdue", carry_out, aside=True, stop=stop_carrying_out),
+    Chore("tenants", tend_tenants, aside=True, stop=stop_tending_tenants),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("count", count),

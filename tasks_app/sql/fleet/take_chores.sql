@@ -4,7 +4,7 @@
 -- A reap with nothing to reap is taken, done and not returned: that is the common case, and costs no second statement. So
 -- is the look for silence while no lease of what is away has run out, the work on campaigns while there is none, or none
 -- that another beat leaves to this one, the walk over what waits for others while nothing does, the work on what is overdue
--- while nobody has ordered any, the move to the past while nothing is old enough, the look for alarms while there is no rule
+-- while nobody has ordered any, that on tenants while none is suspended or has a quota that is counted, the move to the past while nothing is old enough, the look for alarms while there is no rule
 -- (and none that was read for), and the sending of alerts while none waits. What this beat wants to do in any case is never
 -- idle.
 WITH
@@ -28,6 +28,11 @@ WITH
     SELECT 'release' WHERE (SELECT min(task) FROM punctual_wait) IS NULL
     UNION ALL
     SELECT 'overdue' WHERE NOT EXISTS (SELECT FROM punctual_installation WHERE answer IS NOT NULL)
+    UNION ALL
+    SELECT 'tenants'
+    WHERE (SELECT min(tenant) FROM punctual_held) IS NULL
+      AND NOT EXISTS (SELECT FROM punctual_tenant WHERE state = 'SUSPENDED')
+      AND NOT EXISTS (SELECT FROM punctual_tenant WHERE max_tasks IS NOT NULL OR max_jobs IS NOT NULL)
     UNION ALL
     SELECT 'move'
     WHERE coalesce((SELECT min(finished_at) FROM punctual_batch) >= clock_timestamp() - make_interval(secs => %(keep)s), TRUE)

@@ -18,8 +18,9 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.limit import Limit
 from tasks_app.core.targets import ToStream
 from tasks_app.core.tenants import INTERNAL_TENANT
+from tasks_app.engine.beat.tenants import count_again, count_used
 from tasks_app.engine.operations import lanes
-from tasks_app.lifecycle import hosts
+from tasks_app.lifecycle import hosts, tenants
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.jobs import overrides, verbs
 from tasks_app.lifecycle.jobs.instances import OF_JOB, Fired, Firing, insert
@@ -101,6 +102,13 @@ def release_a_child() -> None:
     assert release_children([task.id for task in batch.tasks]).tasks == 1
 
 
+def come_near_a_quota() -> None:
+    tenants.create("acme", by(), max_tasks=1)
+    schedule(TYPE, "a", at=MONDAY, tenant="acme")
+    count_again()
+    count_used()
+
+
 PROVOKED: dict[str, Callable[[], object]] = {
     "task.created": lambda: schedule(TYPE, "a", at=MONDAY, idem_key="first"),
     "task.updated": lambda: scheduled("a", at=MONDAY) and reschedule(TYPE, "a", at=TUESDAY),
@@ -130,6 +138,11 @@ PROVOKED: dict[str, Callable[[], object]] = {
     "job.missed": lambda: was_down(make(every=3600), timedelta(hours=5)) or plan_due(range(16), 60.0),
     "subscription.suspended": lambda: suspend(subscription("ACTIVE").id, BEAT, 1, "answered 500"),
     "subscription.resumed": lambda: resume(subscription("PAUSED").id, by()),
+    "tenant.created": lambda: tenants.create("acme", by()),
+    "tenant.edited": lambda: tenants.create("acme", by()) and tenants.edit("acme", {"title": "Acme"}, by()),
+    "tenant.suspended": lambda: tenants.suspend("acme", by(), until=MONDAY),
+    "tenant.resumed": lambda: tenants.suspend("acme", by()) and tenants.resume("acme", by()),
+    "tenant.quota_near": come_near_a_quota,
     "campaign.started": lambda: begun(Verb.RETRY, dead("a")),
     "campaign.finished": lambda: carried_out(begun(Verb.RETRY, dead("a"))),
     "article.created": draft,

@@ -28,6 +28,7 @@ from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
+from tasks_app.lifecycle.tenants import know
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import AlarmReader, AlarmRule, MaintenanceEntry, Node, ScheduleTask, TaskBatch
 from tasks_app.sql import run
@@ -220,6 +221,7 @@ CAUSES = {
     "lose": (lambda: away("a"), "UPDATE punctual_away SET until = now() - interval '1 s'"),
     "campaign": (a_paused_campaign, "UPDATE punctual_campaign SET state = 'RUNNING', next_at = now()"),
     "release": (lambda: None, "INSERT INTO punctual_wait (task, parent) VALUES (2, 1)"),
+    "tenants": (lambda: know(["acme"]), "UPDATE punctual_tenant SET state = 'SUSPENDED' WHERE name = 'acme'"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
     "alert": (an_alert_that_was_sent, "UPDATE punctual_alarm_alert SET done_at = NULL"),
