@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "events.md").read_text()
 # It is sent to one subscriber, and not told to all.
 NEVER_WRITTEN = {"test.event"}
-_NAME = re.compile(r"""["']((?:task|job|lane|limit|subscription|campaign|test|article|product)\.[a-z_]+)["']""")
+_NAME = re.compile(r"""["']((?:task|job|lane|limit|subscription|campaign|tenant|test|article|product)\.[a-z_]+)["']""")
 
 
 def told_in(*folders: str) -> set[str]:
