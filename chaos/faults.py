@@ -9,7 +9,7 @@ import redis
 from tasks_app.embedded import Services
 from tasks_app.embedded.standby import Standby
 
-from . import curbs, sites
+from . import curbs, sites, suspension
 from .copies import Copy
 from .fleet import Fleet
 from .proxy import Proxy
@@ -158,6 +158,16 @@ class Faults:
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
+
+    # Tenants.
+
+    def begin_suspend(self, name: str) -> None:
+        self._services.postgres.wait_ready()
+        suspension.suspend(name)
+
+    def end_suspend(self, name: str) -> None:
+        self._services.postgres.wait_ready()
+        suspension.resume(name)
 
     # Safeguards.
 

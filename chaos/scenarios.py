@@ -9,6 +9,8 @@ WORKERS = ("worker-1", "worker-2")
 SLOTS = 2  # of each worker
 RUN_LEASE_SECONDS = 4.0  # as in settings.py; a test compares them
 
+TENANT = "default"  # of all tasks
+
 QUIET_START, QUIET_END = 2.0, 8.0  # seconds without a fault at both ends of a run: to get going, and to get over it
 
 MOVES = {"CHAOS_MOVES": "1"}
@@ -218,6 +220,14 @@ def _safeguards(dice: random.Random) -> Iterable[Fault]:
         yield Fault(at, kind, target, seconds)
 
 
+def _suspend(dice: random.Random) -> Iterable[Fault]:
+    """Each suspension is over before the next begins; half of the kills come while one lasts."""
+    for number, at in enumerate(every(8, until=42)):
+        yield Fault(at, "suspend", TENANT, round(dice.uniform(2, 4), 2))
+        killed = at + (dice.uniform(0.2, 1.8) if number % 2 else dice.uniform(5, 7))
+        yield Fault(round(killed, 2), "kill", dice.choice(BEATS + WORKERS))
+
+
 def _small(dice: random.Random) -> Iterable[Fault]:
     """A bit of everything that takes no longer than a lease, in an order of the seed's own."""
     menu = [
@@ -340,6 +350,12 @@ ALL = {
             _safeguards,
             SAFEGUARDS,
             holds=True,
+        ),
+        Scenario(
+            "suspend",
+            "the tenant suspended and resumed six times; kill -9 of beats and workers, half of it meanwhile",
+            60,
+            _suspend,
         ),
         Scenario(
             "small",

@@ -1,5 +1,6 @@
 """The operator's pages: overview, tasks, jobs, calendars, campaigns, what was done by whom, batches, the fleet, tokens,
-who is told of what, alarms, safeguards, quarantine, recoveries, and the hosts and secrets of callbacks.
+who is told of what, alarms, safeguards, quarantine, recoveries, tenants, and the hosts and secrets of
+callbacks.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -29,6 +30,7 @@ if missing_for_console() is None:
         standby,
         subscriptions,
         tasks,
+        tenants,
         tokens,
     )
 
@@ -44,6 +46,7 @@ if missing_for_console() is None:
         "standby",
         "subscriptions",
         "tasks",
+        "tenants",
         "tokens",
     ]
 

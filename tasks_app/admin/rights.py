@@ -17,6 +17,8 @@ VIEW_SECRETS = "tasks_app.view_secret"
 OPERATE_SECRETS = "tasks_app.operate_secret"
 VIEW_HOSTS = "tasks_app.view_host"
 OPERATE_HOSTS = "tasks_app.operate_host"
+VIEW_TENANTS = "tasks_app.view_tenant"
+OPERATE_TENANTS = "tasks_app.operate_tenant"
 VIEW_SAFEGUARDS = "tasks_app.view_safeguard"
 OPERATE_SAFEGUARDS = "tasks_app.operate_safeguard"
 VIEW_INSTALLATION = "tasks_app.view_installation"
@@ -81,6 +83,14 @@ def may_view_hosts(request: HttpRequest) -> bool:
 
 def may_operate_hosts(request: HttpRequest) -> bool:
     return may_view_hosts(request) and request.user.has_perm(OPERATE_HOSTS)
+
+
+def may_view_tenants(request: HttpRequest) -> bool:
+    return request.user.has_perm(VIEW_TENANTS)
+
+
+def may_operate_tenants(request: HttpRequest) -> bool:
+    return may_view_tenants(request) and request.user.has_perm(OPERATE_TENANTS)
 
 
 def may_view_safeguards(request: HttpRequest) -> bool:

@@ -41,6 +41,7 @@ from . import (
     subscriptions,
     task_types,
     tasks,
+    tenants,
     type_limits,
     version,
 )
@@ -119,6 +120,7 @@ OWN = (
     ("/subscriptions", subscriptions.router),
     ("/alarms", alarms.router),
     ("/dead-letters", dead_letters.router),
+    ("/tenants", tenants.router),
     ("/audit", audit.router),
     ("", health.router),
     ("", service_levels.router),

@@ -1,6 +1,7 @@
 """Who may call: the bearer of a token, or an operator who is logged in to the admin."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from ninja.errors import AuthenticationError
 from ninja.security import APIKeyCookie, APIKeyQuery, HttpBearer
 
 from tasks_app.core.away import Run
+from tasks_app.core.errors import QuotaExceeded
 from tasks_app.engine.addresses import is_signed
 from tasks_app.engine.operations.api_tokens import Caller, known
 from tasks_app.lifecycle.request import checked_name
@@ -18,8 +20,8 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.pages.links import login_url
 
 from .edges import bound_body
-from .limits import unauthenticated
-from .problems import Problem, respond
+from .limits import refuse_too_many_calls, unauthenticated
+from .problems import Problem, problem_of, respond
 
 # The API has both jobs and tasks, so an operator needs the rights to both.
 VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
@@ -29,8 +31,15 @@ _READING = ("GET", "HEAD", "OPTIONS")
 
 
 class Token(HttpBearer):
+    def __init__(self, *, reports: bool = False) -> None:
+        super().__init__()
+        self._reports = reports  # about what runs, which a suspension of its tenant does not end
+
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
-        return _admitted(request, known(token))
+        found = known(token)
+        if found is not None and self._reports:
+            found = replace(found, suspended=None)
+        return _admitted(request, found)
 
 
 class Session(APIKeyCookie):
@@ -87,7 +96,11 @@ def for_readers(view: Callable) -> Callable:
     @wraps(view, assigned=())
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         person = getattr(request, "user", None)
-        if Token()(request) is not None or ("Authorization" not in request.headers and _may(person, VIEW)):
+        try:
+            holder = Token()(request)
+        except QuotaExceeded as error:
+            return respond(problem_of(error))
+        if holder is not None or ("Authorization" not in request.headers and _may(person, VIEW)):
             return view(request, *args, **kwargs)
         is_staff = getattr(person, "is_staff", False)
         a_program = person is None or (request.path.endswith(".json") and not is_staff)
@@ -107,9 +120,18 @@ def _may(person: object, rights: tuple[str, ...]) -> bool:
 
 def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
     """Before anything of the body is read: may it be sent at all, and is it small enough?"""
-    if asked is None or request.method in _READING:
+    if asked is None:
+        return None
+    if asked.calls_per_minute is not None:
+        refuse_too_many_calls(asked)
+    if request.method in _READING:
         return asked
     if not asked.can_write:
         raise Problem("SCH_403_FORBIDDEN", "You may read but not write. Ask for a token, or the permissions, to write.")
+    if asked.suspended is not None:
+        words = (
+            f"Tenant {asked.tenant!r} is suspended: {asked.suspended.rstrip('.')}. You may read, but change nothing."
+        )
+        raise Problem("SCH_403_TENANT_SUSPENDED", words)
     bound_body(request)
     return asked

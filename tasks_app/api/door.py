@@ -39,6 +39,7 @@ LEVERS = {
     "quarantine_installation",
     "rehearse_installation",
     "resume_installation",
+    "suspend_tenant",
 }
 NEVER_SHED = WATCHING | REPORTS | LEVERS
 BY_LANE = "trigger_job"  # comes in: only what it finds there says whether it can wait

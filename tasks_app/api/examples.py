@@ -122,6 +122,21 @@ _NAMED_SECRET = {
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-02-26T14:03:11.120000Z",
 }
+_TENANT = {
+    "name": "acme",
+    "title": "Acme Ltd",
+    "state": "ACTIVE",
+    "reason": "",
+    "since": "2026-11-02T08:00:00Z",
+    "until": None,
+    "by": "olga",
+    "timezone": "Europe/Berlin",
+    "contacts": ["ops@acme.example"],
+    "weight": 100,
+    "quotas": {"max_jobs": 500, "max_tasks": 10_000, "max_payload_bytes": None, "calls_per_minute": None},
+    "tasks": 1_234,
+    "held_tasks": 0,
+}
 _HOST_LIMIT = {"host": "api.example.com", "max_running": 5, "rate": 20.0, "burst": 20.0, "permits": 17.5, "running": 2}
 _SUBSCRIPTION_IN = {
     "name": "shop",
@@ -428,6 +443,22 @@ EXAMPLES = {
     "NamedSecretOut": [_NAMED_SECRET],
     "NamedSecretMade": [_NAMED_SECRET | {"made": None}],
     "NamedSecretPage": [{"items": [_NAMED_SECRET], "next": None}],
+    "TenantIn": [
+        {
+            "name": "acme",
+            "title": "Acme Ltd",
+            "timezone": "Europe/Berlin",
+            "contacts": ["ops@acme.example"],
+            "quotas": {"max_jobs": 500, "max_tasks": 10_000},
+            "reason": "a new contract",
+        }
+    ],
+    "TenantPatch": [{"quotas": {"max_tasks": 20_000, "max_jobs": None}, "reason": "they grow"}],
+    "TenantSuspendIn": [{"reason": "the invoice is open", "until": "2099-01-04T08:00:00Z"}],
+    "TenantResumeIn": [{"reason": "the invoice is paid"}],
+    "TenantOut": [_TENANT],
+    "TenantPage": [{"items": [_TENANT], "next": None}],
+    "TenantChangedOut": [{"changed": True, "tenant": _TENANT}],
     "HostLimitIn": [{"max_running": 5, "rate": 20, "reason": "they asked us to"}],
     "HostLimitOut": [_HOST_LIMIT],
     "Hosts": [
@@ -876,6 +907,11 @@ PROBLEMS = {
             "name one of them.",
             None,
         ),
+        (
+            "SCH_403_TENANT_SUSPENDED",
+            "Tenant 'acme' is suspended: the invoice is open. You may read, but change nothing.",
+            None,
+        ),
         ("SCH_404_NOT_FOUND", "There is no task 1001.", None),
         ("SCH_405_METHOD_NOT_ALLOWED", "PUT is not allowed here; use GET, HEAD, POST.", None),
         ("SCH_409_DUPLICATE", "INVOICE_SEND 'order 4711/a' is already scheduled: task 1001, INIT.", _TASK_THERE),
@@ -916,6 +952,12 @@ PROBLEMS = {
             "SCH_429_TOO_MANY",
             "Too many calls by you, or from your address, in this minute. Wait for Retry-After seconds.",
             None,
+        ),
+        (
+            "SCH_429_QUOTA",
+            "tenant 'acme' has 10,004 live tasks, and may have 10,000; nothing was scheduled. Try again when some of "
+            "them are done, cancel what nobody needs, or have the quota max_tasks raised.",
+            {"quota": {"name": "max_tasks", "limit": 10_000, "used": 10_004}},
         ),
         ("SCH_500_INTERNAL", "The server's log says what happened.", None),
         (

@@ -25,6 +25,7 @@ _PASSING = (
     "SCH_403_LANE_CLOSED",
     "SCH_409_CONFLICT",
     "SCH_429_RETRY_LIMITED",
+    "SCH_429_QUOTA",
 )
 _TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(key)s::text, 7))"
 

@@ -26,6 +26,7 @@ from tasks_app.lifecycle.jobs.overrides import Overridden
 from tasks_app.lifecycle.jobs.parents import load_parents
 from tasks_app.lifecycle.jobs.request import JobRequest, field_of
 from tasks_app.lifecycle.jobs.view import firing_in_words, previewed, schedule_in_words, state_of
+from tasks_app.lifecycle.tenants import timezone_of
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
@@ -86,6 +87,8 @@ def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
     given = given_fields(body)
     if given.pop("delay", None) is not None:
         given["at"] = instant_of(body)
+    if given.get("cron"):
+        given.setdefault("timezone", timezone_of(caller(request).tenant))
     _refuse_hidden_parents(request, body)
     with telling(request), naming_fields():
         made = jobs.create_job(JobRequest(**given), operator(request, body.reason), tenant=caller(request).tenant)

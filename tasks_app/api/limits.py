@@ -6,6 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError
 from ninja.throttling import BaseThrottle
 
+from tasks_app.core.errors import QuotaExceeded
+from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.web import people, throttle
 
 from .headers import RATE, tell
@@ -28,6 +30,22 @@ class Calls(BaseThrottle):
 
     def wait(self) -> float:
         return throttle.seconds_to_next_window()
+
+
+def refuse_too_many_calls(caller: Caller) -> None:
+    """Of a tenant with a quota for them: all its tokens together, in each minute."""
+    most = caller.calls_per_minute
+    used = throttle.count_tenant_call(caller.tenant)
+    if used > most:
+        raise QuotaExceeded(
+            f"tenant {caller.tenant!r} has made {used:,} calls in this minute, and may make {most:,}. "
+            "Wait for the next minute, or have the quota calls_per_minute raised.",
+            tenant=caller.tenant,
+            quota="calls_per_minute",
+            limit=most,
+            used=used,
+            retry_after=throttle.seconds_to_next_window(),
+        )
 
 
 def unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpResponse:

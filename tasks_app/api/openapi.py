@@ -42,6 +42,7 @@ TAGS = [
     {"name": "installation", "description": "Quarantine, and what becomes of what is overdue after a downtime"},
     {"name": "recoveries", "description": "What was done after incidents, step by step"},
     {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},
+    {"name": "tenants", "description": "Who shares the installation: quotas, suspend and resume"},
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]
@@ -124,7 +125,7 @@ def _codes(method: str, operation: dict) -> set[str]:
     """The problems that come with what an operation takes."""
     found = {"SCH_422_INVALID", "SCH_500_INTERNAL"}
     if "security" in operation:
-        found |= {"SCH_401_UNAUTHENTICATED", "SCH_429_TOO_MANY", "SCH_503_DATABASE_DOWN"}
+        found |= {"SCH_401_UNAUTHENTICATED", "SCH_429_TOO_MANY", "SCH_429_QUOTA", "SCH_503_DATABASE_DOWN"}
     if operation["operationId"] not in NEVER_SHED:
         found.add("SCH_503_OVERLOADED")
     if method != "get":
@@ -132,6 +133,8 @@ def _codes(method: str, operation: dict) -> set[str]:
     if "requestBody" in operation:
         found.add("SCH_400_MALFORMED")
     needed = {one["name"]: one["required"] for one in operation["parameters"]}
+    if method != "get" and "signature" not in needed:  # what runs may be reported about
+        found.add("SCH_403_TENANT_SUSPENDED")
     # One that has a list is refused if it is not in it; and what is put somewhere need not have been there.
     if method != "put" and any(one["in"] == "path" and "$ref" not in one["schema"] for one in operation["parameters"]):
         found.add("SCH_404_NOT_FOUND")

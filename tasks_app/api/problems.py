@@ -21,6 +21,7 @@ from tasks_app.core.errors import (
     NotAway,
     NotForTenants,
     NotThere,
+    QuotaExceeded,
     RetryLimited,
     ScheduleConflict,
     StaleRevision,
@@ -46,6 +47,7 @@ CODES = {
     "SCH_403_FORBIDDEN": "The caller may not do this",
     "SCH_403_TYPE_CLOSED": "The task type is not open to this token",
     "SCH_403_LANE_CLOSED": "The lane is not open to this token",
+    "SCH_403_TENANT_SUSPENDED": "The tenant is suspended",
     "SCH_404_NOT_FOUND": "It does not exist",
     "SCH_405_METHOD_NOT_ALLOWED": "The method is not allowed at this address",
     "SCH_409_DUPLICATE": "The name or the unit is taken",
@@ -61,6 +63,7 @@ CODES = {
     "SCH_428_IF_MATCH_MISSING": "If-Match is missing",
     "SCH_429_RETRY_LIMITED": "Retried too often",
     "SCH_429_TOO_MANY": "Too many calls",
+    "SCH_429_QUOTA": "The tenant has used up a quota",
     "SCH_500_INTERNAL": "Something is broken here",
     "SCH_503_DEGRADED": "Only critical work fires at the moment",
     "SCH_503_OVERLOADED": "The database has too much to do",
@@ -111,6 +114,14 @@ class FieldErrorOut(Schema):
     detail: str
 
 
+class QuotaRef(Schema):
+    """A quota that is used up."""
+
+    name: str
+    limit: int
+    used: int
+
+
 class ProblemOut(Schema):
     """An error, as in RFC 9457. Nothing was changed."""
 
@@ -124,6 +135,9 @@ class ProblemOut(Schema):
     )
     job: JobRef | SkipJsonSchema[None] = Field(
         None, description="The job that is already there, if the problem is about one"
+    )
+    quota: QuotaRef | SkipJsonSchema[None] = Field(
+        None, description="The quota of the tenant, and how much of it is used, if the problem is about one"
     )
     errors: list[FieldErrorOut] | SkipJsonSchema[None] = Field(
         None, description="What is wrong with which fields of the body, where that is known"
@@ -151,7 +165,7 @@ class Problem(Exception):
     @classmethod
     def again(cls, stored: dict) -> "Problem":
         """The one that as_dict() gave."""
-        there = {name: stored[name] for name in ("task", "job", "errors") if name in stored}
+        there = {name: stored[name] for name in ("task", "job", "quota", "errors") if name in stored}
         return cls(stored["code"], stored["detail"], there=there)
 
 
@@ -204,6 +218,9 @@ def problem_of(error: Exception) -> Problem:
         return error
     if isinstance(error, NotAway):
         return Problem("SCH_409_NOT_AWAY", str(error), there=as_there(error.row) if error.row else None)
+    if isinstance(error, QuotaExceeded):
+        spent = {"quota": {"name": error.quota, "limit": error.limit, "used": error.used}}
+        return Problem("SCH_429_QUOTA", str(error), retry_after=error.retry_after, there=spent)
     for kind, code in _OURS.items():
         if isinstance(error, kind):
             return Problem(code, str(error), retry_after=getattr(error, "retry_after", None))
@@ -266,6 +283,6 @@ def handle_all(api: NinjaAPI) -> None:
             return respond(_invalid(error, getattr(getattr(request, "auth", None), "types_to_choose", None)))
         return respond(problem_of(error))
 
-    kinds = (Problem, ValidationError, AuthenticationError, HttpError, Http404, NotAway, *_OURS)
+    kinds = (Problem, ValidationError, AuthenticationError, HttpError, Http404, NotAway, QuotaExceeded, *_OURS)
     for kind in (*kinds, DatabaseError, InterfaceError, Exception):
         api.add_exception_handler(kind, handler)

@@ -26,7 +26,7 @@ from .jobs import operator, usable
 from .problems import SCOPE, Problem, may_answer
 from .schemas import LARGEST_ID, Delay, Model, Text
 
-router = Router(tags=["tasks"], auth=[Signature(), Token(), Session()])
+router = Router(tags=["tasks"], auth=[Signature(), Token(reports=True), Session()])
 
 TaskToken = Annotated[UUID, Path(description="The token of the task")]
 TaskId = Annotated[int, Query(alias="task", ge=1, le=LARGEST_ID, description="The task")]

@@ -12,6 +12,7 @@ from tasks_app.core.away import Addresses, Away
 from tasks_app.core.errors import (
     InvalidTask,
     PunctualError,
+    QuotaExceeded,
     RetryableError,
     ScheduleConflict,
     Skip,
@@ -68,6 +69,7 @@ __all__ = [
     "Operator",
     "Outcome",
     "PunctualError",
+    "QuotaExceeded",
     "Result",
     "RetryableError",
     "ScheduleConflict",

@@ -24,6 +24,7 @@ class Condition(StrEnum):
     MISSED = "missed"
     SUSPENDED = "suspended"
     BLOCKED = "blocked"
+    QUOTA = "quota"
     TROUBLE = "trouble"
     SAFEGUARD = "safeguard"
     QUARANTINE = "quarantine"
@@ -31,7 +32,8 @@ class Condition(StrEnum):
     @property
     def is_level(self) -> bool:
         """Found by looking, and there for as long as it is found; the others are told by events, and counted."""
-        return self in (Condition.RUNNING, Condition.BLOCKED, Condition.TROUBLE, Condition.SAFEGUARD)
+        levels = (Condition.RUNNING, Condition.BLOCKED, Condition.QUOTA, Condition.TROUBLE, Condition.SAFEGUARD)
+        return self in levels
 
 
 # As a page offers them; docs/alarms.md has the same, and a test compares them.
@@ -42,6 +44,7 @@ WORDS = {
     Condition.MISSED: "a job misses a firing",
     Condition.SUSPENDED: "a subscription is suspended",
     Condition.BLOCKED: "tasks wait for one that failed",
+    Condition.QUOTA: "a tenant comes near a quota",
     Condition.TROUBLE: "the scheduler itself is in trouble",
     Condition.SAFEGUARD: "a safeguard goes on",
     Condition.QUARANTINE: "the installation was in quarantine",
@@ -125,7 +128,7 @@ class Scope:
         return seen.count if seen.seconds > least else 0
 
     def _covers_type(self, seen: Occurrence) -> bool:
-        if not self.task_types or seen.condition in (*OPERATORS_ONLY, Condition.SUSPENDED):
+        if not self.task_types or seen.condition in (*OPERATORS_ONLY, Condition.SUSPENDED, Condition.QUOTA):
             return True
         return any(fnmatchcase(seen.task_type, pattern) for pattern in self.task_types)
 

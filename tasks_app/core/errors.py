@@ -92,6 +92,18 @@ class Degraded(PunctualError):
     retry_after = 60
 
 
+class QuotaExceeded(PunctualError):
+    """The tenant has as much as it may have; nothing was written. Ask again after `retry_after` seconds, if that can
+    help at all."""
+
+    def __init__(
+        self, message: str, *, tenant: str, quota: str, limit: int, used: int, retry_after: int | None = 60
+    ) -> None:
+        super().__init__(message)
+        self.tenant, self.quota, self.limit, self.used = tenant, quota, limit, used
+        self.retry_after = retry_after
+
+
 class RetryableError(PunctualError):
     """Raised by a handler: this try failed, try again after the back-off, or after `after`.
 

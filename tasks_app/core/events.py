@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _PATTERN = re.compile(r"!?(\*|[a-z*][a-z0-9_*]*(\.[a-z0-9_*]+)*)")
 
 # Of these Punctual itself tells; an app's own events are about something else.
-OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "installation", "site", "test")
+OWN_NOUNS = ("task", "job", "lane", "limit", "subscription", "campaign", "installation", "site", "tenant", "test")
 DEFAULT_EVENTS = ("*", "!task.created", "!task.released", "!task.succeeded")
 
 
@@ -169,6 +169,7 @@ _ERROR = {"code": _text("The error code."), "message": _text("The first 500 char
 _BY = {"by": _text("Who did it: a person, a token, or `system`.")}
 _JOB = {"name": _text("The job's name."), "revision": _integer("The job's own revision.")}
 _LANES = {"type": "array", "items": {"type": "string"}, "description": "The lanes that it is about."}
+_TENANT = {"name": _text("The tenant.")}
 _AT = "2026-11-16T09:00:00+00:00"
 _LATER = "2026-11-16T09:30:00+00:00"
 
@@ -406,6 +407,40 @@ _OWN = (
             }
         ),
         {"campaign": 7, "kind": "replay", "state": "DONE", "counts": {"replayed": 19_990, "superseded": 10}},
+    ),
+    Kind("tenant.created", "Somebody has made a tenant.", _object(_TENANT | _BY), {"name": "acme", "by": "olga"}),
+    Kind("tenant.edited", "A tenant or a quota was changed.", _object(_TENANT | _BY), {"name": "acme", "by": "olga"}),
+    Kind(
+        "tenant.suspended",
+        "Nothing of a tenant is started or planned any more; what runs goes on.",
+        _object(
+            _TENANT
+            | _BY
+            | {
+                "reason": _text("Why."),
+                "until": _perhaps(_time("It is resumed then; null: when somebody does it.")),
+            }
+        ),
+        {"name": "acme", "by": "olga", "reason": "the invoice is open", "until": None},
+    ),
+    Kind(
+        "tenant.resumed",
+        "A tenant that was suspended goes on, with what came due meanwhile.",
+        _object(_TENANT | _BY | {"suspended_since": _time("Since when it was suspended.")}),
+        {"name": "acme", "by": "olga", "suspended_since": _AT},
+    ),
+    Kind(
+        "tenant.quota_near",
+        "A tenant has used 80 % of a quota, or more. Told again when it has been below that in between.",
+        _object(
+            _TENANT
+            | {
+                "quota": _text("Its name, such as `max_tasks`."),
+                "limit": _integer("How much it may have."),
+                "used": _integer("How much it has."),
+            }
+        ),
+        {"name": "acme", "quota": "max_tasks", "limit": 10_000, "used": 8_123},
     ),
     Kind(
         "installation.quarantined",

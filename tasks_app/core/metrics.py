@@ -121,6 +121,8 @@ METRICS = (
     _gauge("move_lag_seconds", "", "How long ago the first batch should have gone to the past; 0: none is behind."),
     _gauge("incidents", "condition", "Incidents of alarm rules that are open."),
     _gauge("unwell_hosts", "", "Hosts whose callbacks wait, since calls to them failed."),
+    _gauge("suspended_tenants", "", "Tenants that are suspended."),
+    _gauge("held_tasks", "", "Tasks that came due while their tenant was suspended; up to 10,000 are counted."),
     _gauge("safeguard_stage", "safeguard", "How far a safeguard goes that is on, of all it is on for; 0: it is off."),
     _gauge("curbs", "kind", "What safeguards hold back: lanes, types, retries of types, hosts, backfills, triggers."),
     _gauge("dispatchers_wanted", "", "Beats that there should be, by whether tasks start late."),

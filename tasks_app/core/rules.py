@@ -25,6 +25,7 @@ class Rule(StrEnum):
     QUARANTINED = "quarantined"
     REHEARSED = "rehearsed"
     HELD_OVERDUE = "held_overdue"
+    TENANT_SUSPENDED = "tenant_suspended"
     LANE_PAUSED = "lane_paused"
     LANE_HELD = "lane_held"
     TYPE_HELD = "type_held"

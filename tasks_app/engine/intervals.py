@@ -16,6 +16,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "campaign": lambda: 1.0,
     "overdue": lambda: 1.0,
     "site": lambda: 5.0,
+    "tenants": lambda: 1.0,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
     "count": lambda: conf().METRICS_SECONDS,

@@ -12,7 +12,7 @@ from tasks_app.core.task import Task
 from tasks_app.sql import array, run
 
 from .request import Key, build, checked_seconds
-from .schedule import Outcome, schedule
+from .schedule import Outcome, schedule_unbound
 from .shards import shards_of
 
 
@@ -42,7 +42,7 @@ def hand_on(batch_no: UUID, handed: Sequence[HandedOn]) -> dict[int, float]:
     if not handed:
         return {}
     requests = [one.deferral.request for one in handed]
-    answers = schedule(requests)
+    answers = schedule_unbound(requests)
     new = [answer.outcome is Outcome.CREATED for answer in answers]
     run(
         "link_deferred",

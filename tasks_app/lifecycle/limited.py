@@ -14,6 +14,7 @@ from tasks_app.models import TypeLimit
 from tasks_app.sql import run
 
 from .claim import ClaimedBatch, claim_with
+from .held import hold_limited
 from .outbox import tell
 
 
@@ -34,6 +35,7 @@ class GateRules:
     metered: frozenset[str] = frozenset()  # types of which nothing is claimed in any other way
     retries: frozenset[str] = frozenset()  # types of which only retries are
     lanes: dict[str, float] = field(default_factory=dict)  # that safeguards hold back: tasks a second; 0: none
+    suspended: tuple[str, ...] = ()  # tenants of which nothing is claimed by type
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def limits() -> dict[str, Limit]:
 
 def gate_rules(rows: Iterable[Sequence] | None = None) -> GateRules:
     """All of it, from one statement, or from its rows that a look has read along."""
-    found: dict[str, dict[str, Limit]] = {"limit": {}, Kind.LANE: {}, Kind.TYPE: {}, Kind.RETRIES: {}}
+    found: dict[str, dict[str, Limit]] = {"limit": {}, "tenant": {}, Kind.LANE: {}, Kind.TYPE: {}, Kind.RETRIES: {}}
     for kind, name, *figures in run("gates", {}) if rows is None else rows:
         found[kind][name] = Limit(*figures)
     limits, types = found["limit"], found[Kind.TYPE]
@@ -96,6 +98,7 @@ def gate_rules(rows: Iterable[Sequence] | None = None) -> GateRules:
         frozenset(metered),
         frozenset(retries),
         {lane: limit.rate or 0.0 for lane, limit in found[Kind.LANE].items()},
+        tuple(found["tenant"]),
     )
 
 
@@ -116,8 +119,13 @@ def _sets_a_pace(limit: Limit) -> bool:
     return limit.rate is not None or limit.max_running is not None
 
 
-def claim_limited(wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher: str) -> dict[str, Granted]:
-    """Claim at most what each type's limit allows; one transaction, cost by look and not by task."""
+def claim_limited(
+    wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher: str, suspended: Sequence[str] = ()
+) -> dict[str, Granted]:
+    """Claim at most what each type's limit allows; one transaction, cost by look and not by task. What is of tenants
+    that are suspended takes nothing of it: the first of theirs are put aside before."""
+    if suspended:
+        hold_limited([(one.task_type, one.lane) for one in wanted], suspended)
     with atomic():
         patience = f"{conf().SHARD_LEASE_SECONDS * 1000:.0f}ms"
         locked = run("lock_limits", {"types": [one.task_type for one in wanted], "patience": patience})
@@ -132,7 +140,7 @@ def claim_limited(wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher
         filled = {name: limits[name].fill(permits[name], waiting[name]) for name in permits}
         allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in permits}
         open_ones = [one for one in wanted if allowed.get(one.task_type)]
-        batches = _claim(open_ones, allowed, sizes, dispatcher, buckets) if open_ones else []
+        batches = _claim(open_ones, allowed, sizes, dispatcher, buckets, suspended) if open_ones else []
         granted = {
             one.task_type: Granted(
                 allowed.get(one.task_type),
@@ -189,8 +197,10 @@ def _claim(
     sizes: Mapping[str, int],
     dispatcher: str,
     buckets: Mapping[str, Mapping[str, float | None]],
+    suspended: Sequence[str] = (),
 ) -> list[ClaimedBatch]:
     asked = {
+        "suspended": list(suspended),
         "gate_types": [one.task_type for one in wanted],
         "gate_lanes": [LANES.index(one.lane) + 1 for one in wanted],
         "gate_rows": [min(allowed[one.task_type], MOST, one.batches * conf().BATCH_MAX) for one in wanted],

@@ -14,6 +14,7 @@ from tasks_app.models import ScheduleTask
 from tasks_app.sql import array, run, text_array
 
 from .past import bring_back, past_idem, past_units
+from .quotas import refuse_over_quota
 from .request import Request, Unit
 from .shards import shards_of
 from .turns import hand_on_turns, move_turns, queue_again
@@ -55,6 +56,7 @@ class _Verb(NamedTuple):
     mostly_new: bool = False  # insert first, and look only at what was in the way
     by_idem_key: bool = False  # a row with the request's idem_key is the answer, whatever became of it
     repeats: bool = False  # a unit may be given twice in one call: the first counts
+    bound: bool = True  # by the quotas of tenants
     copies: bool = True  # what takes over from a row is like it but for the time; False: it is as the request says,
     # and so it need not know of rows in the past
 
@@ -62,6 +64,11 @@ class _Verb(NamedTuple):
 def schedule(requests: Sequence[Request]) -> list[Scheduled]:
     """Schedule each unit unless it is live already; a finished row hands over to the new one."""
     return _apply(requests, _SCHEDULE, SYSTEM)
+
+
+def schedule_unbound(requests: Sequence[Request]) -> list[Scheduled]:
+    """schedule, whatever the quotas of tenants say: for what belongs to a run that has happened."""
+    return _apply(requests, _SCHEDULE._replace(bound=False), SYSTEM)
 
 
 def reschedule(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
@@ -121,11 +128,13 @@ def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]
     with atomic(savepoint=False):
         open_requests = list(first.values())
         if verb.mostly_new:
-            answers |= _insert(open_requests)
+            answers |= _insert(open_requests, bound=verb.bound)
         for _ in range(ROUNDS):
             open_requests = [r for r in open_requests if r.unit not in answers]
             if open_requests:
                 answers |= _round(open_requests, verb, by)
+                if verb.bound and (left := [r for r in open_requests if r.unit not in answers]):
+                    refuse_over_quota(left)
         open_requests = [r for r in open_requests if r.unit not in answers]
         if open_requests:
             tenant, task_type, key = unit = open_requests[0].unit
@@ -161,11 +170,11 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     for outcome in (Outcome.EXISTS, Outcome.IGNORED):
         answers |= {request.unit: Scheduled(outcome, row.id) for request, row in todo.get(outcome, ())}
     answers |= _move(todo.get(Outcome.UPDATED, ()))
-    answers |= _replace(todo.get(Outcome.REPLACED, ()), Outcome.REPLACED, by, verb.copies)
+    answers |= _replace(todo.get(Outcome.REPLACED, ()), Outcome.REPLACED, by, verb)
     created = todo.get(Outcome.CREATED, ())
-    answers |= _replace([(request, row) for request, row in created if row], Outcome.CREATED, by, verb.copies)
+    answers |= _replace([(request, row) for request, row in created if row], Outcome.CREATED, by, verb)
     new = [request for request, row in created if row is None]
-    answers |= _insert_unknown(new) if verb.copies else _insert(new)
+    answers |= _insert_unknown(new) if verb.copies else _insert(new, bound=verb.bound)
     return answers
 
 
@@ -220,11 +229,11 @@ def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
     return _answers(Outcome.UPDATED, moved)
 
 
-def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, copies: bool) -> dict[Unit, Scheduled]:
+def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, verb: _Verb) -> dict[Unit, Scheduled]:
     """Retire the old rows and let new ones take over: all of them, or, if something is in the way, none."""
     if not pairs:
         return {}
-    hand_on = [copies and row.status != Status.SUCCESS for _, row in pairs]
+    hand_on = [verb.copies and row.status != Status.SUCCESS for _, row in pairs]
     retire = {
         "ids": [row.id for _, row in pairs],
         "statuses": [row.status for _, row in pairs],
@@ -236,14 +245,14 @@ def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, c
         with atomic():
             if len(run("retire", retire)) != len(pairs):
                 raise _InTheWay
-            answers = _take_over(pairs, outcome, hand_on) if copies else _insert_over(pairs)
+            answers = _take_over(pairs, outcome, hand_on) if verb.copies else _insert_over(pairs, verb.bound)
             if len(answers) != len(pairs):
                 raise _InTheWay
     except _InTheWay:
         if len(pairs) == 1:
             return {}
         # One of them stands in the way, perhaps of another of them (one idem_key for two units): each for itself.
-        return {unit: answer for pair in pairs for unit, answer in _replace([pair], outcome, by, copies).items()}
+        return {unit: answer for pair in pairs for unit, answer in _replace([pair], outcome, by, verb).items()}
     return answers
 
 
@@ -264,12 +273,16 @@ def _take_over(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, hand_on:
     return _answers(outcome, [row[:5] for row in rows])
 
 
-def _insert_over(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
-    return _insert([request for request, _ in pairs], {request.unit: row.id for request, row in pairs})
+def _insert_over(pairs: Sequence[tuple[Request, _Row]], bound: bool) -> dict[Unit, Scheduled]:
+    replaces = {request.unit: row.id for request, row in pairs}
+    return _insert([request for request, _ in pairs], replaces, bound=bound)
 
 
-def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = None) -> dict[Unit, Scheduled]:
-    """New rows, in the order in which every caller inserts; units that are in the way stay unanswered."""
+def _insert(
+    requests: Iterable[Request], replaces: Mapping[Unit, int] | None = None, *, bound: bool = True
+) -> dict[Unit, Scheduled]:
+    """New rows, in the order in which every caller inserts; units that are in the way stay unanswered, and so does what
+    a tenant's quota forbids if the caller is `bound` by it."""
     requests = sorted(requests, key=lambda request: request.unit[::-1])
     if not requests:
         return {}
@@ -283,6 +296,7 @@ def _insert(requests: Iterable[Request], replaces: Mapping[Unit, int] | None = N
         "shard": array(shards_of(tenant, task_type, keys)),
         "token": array(random_uuids(len(requests))),
         "kept": conf().kept_kinds,
+        "unbound": not bound,
     }
     for name, values in (
         ("tenant", tenant),
@@ -320,7 +334,8 @@ def _insert_keyed(
             if held:
                 raise _InTheWay
     except _InTheWay:
-        return _insert([r for r in requests if (r.unit[0], r.idem_key) not in held], replaces)
+        rest = [r for r in requests if (r.unit[0], r.idem_key) not in held]
+        return _insert(rest, replaces, bound=not params["unbound"])
     return answers
 
 

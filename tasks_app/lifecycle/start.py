@@ -15,6 +15,7 @@ from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
 from .claim import return_batches
+from .held import hold_started
 from .parents import hand_out_parents
 from .rehearsal import rehearse_batch
 
@@ -73,11 +74,13 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
             contact,
             fire,
         )
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire in rows
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire, _ in rows
         if id_ is not None
     ]
+    if suspended := rows[0][-1]:
+        tasks = _without_held(batch_no, tasks, suspended)
     if not tasks:
-        # Everything in it was cancelled or rescheduled. Finished now, or it would wait for the reaper.
+        # Everything in it was cancelled, rescheduled or put aside. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
     jobs = {task.job for task in tasks} - {None}
     turns, waited_for = _hand_out_own(tasks, jobs) if jobs else (frozenset(), frozenset())
@@ -89,6 +92,15 @@ def _run_again(params: dict[str, object]) -> list[tuple]:
     with atomic():
         run("await_start", {"batch_no": params["batch_no"]})
         return run("start", params)
+
+
+def _without_held(batch_no: UUID, tasks: list[Task], suspended: Sequence[str]) -> list[Task]:
+    """Those that may run. One whose tenant was resumed a moment ago may."""
+    stopped = [task.id for task in tasks if task.tenant in suspended]
+    held = hold_started(batch_no, stopped, suspended) if stopped else set()
+    if held:
+        log.info("task.held batch=%s tasks=%d", batch_no, len(held))
+    return [task for task in tasks if task.id not in held]
 
 
 def _hand_out_own(tasks: list[Task], jobs: set[int]) -> frozenset[int]:

@@ -49,6 +49,7 @@ from .task_log import TaskLog
 from .task_progress import TaskProgress
 from .task_trace import TaskTrace
 from .task_wait import TaskWait
+from .tenant import HeldTask, Tenant
 from .turn import Turn
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
@@ -83,6 +84,7 @@ __all__ = [
     "EarlyReport",
     "FiringOverride",
     "GraphRun",
+    "HeldTask",
     "Host",
     "HostHealth",
     "HostPermit",
@@ -120,6 +122,7 @@ __all__ = [
     "TaskProgress",
     "TaskTrace",
     "TaskWait",
+    "Tenant",
     "Turn",
     "TypeLimit",
     "UnchainedEntry",

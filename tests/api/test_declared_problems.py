@@ -24,6 +24,7 @@ from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle import schedule as scheduling
+from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.jobs import lock, rerun
 from tasks_app.lifecycle.operate import Verb
@@ -182,6 +183,9 @@ def duplicate(api: Api, operation: Operation) -> Answer:
         return there.call(body=there.body | {"tasks": [UNIT]})
     if operation.id == "create_subscription":
         return there.call(body=there.body | {"name": "there"})
+    if operation.id == "create_tenant":
+        tenants.create("taken", by())
+        there = there._replace(api=boss())
     taken = {"key": "there"} if operation.id == "create_task" else {"name": "taken"}
     return there.call(body=there.body | taken)
 
@@ -247,6 +251,16 @@ def without_dispatcher(api: Api, operation: Operation) -> Answer:
     return there.call()
 
 
+def suspended(api: Api, operation: Operation) -> Answer:
+    tenants.suspend("default", by())
+    return nothing(api, operation).call()
+
+
+def out_of_calls(api: Api, operation: Operation) -> Answer:
+    tenants.edit("default", {"calls_per_minute": 0}, by())
+    return nothing(api, operation).call()
+
+
 def degraded(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
     Curb.objects.create(name="dead_letters", subject="", kind="triggers", target="*")
@@ -263,7 +277,7 @@ def without_archive(api: Api, operation: Operation) -> Answer:
 
 def not_there(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
-    asked = boss() if operation.id == "lift_host" else there.api
+    asked = boss() if operation.id == "lift_host" or operation.path.startswith("/tenants") else there.api
     body = {"body": there.body | {"jobs": [NOBODY]}} if operation.id == "backfill_jobs" else {}
     return there.call(api=asked, ids=dict.fromkeys(IDS, NOBODY) | NO_NAMES, **body)
 
@@ -275,6 +289,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_403_FORBIDDEN": forbidden,
     "SCH_403_TYPE_CLOSED": closed_type,
     "SCH_403_LANE_CLOSED": closed_lane,
+    "SCH_403_TENANT_SUSPENDED": suspended,
     "SCH_404_NOT_FOUND": not_there,
     "SCH_409_DUPLICATE": duplicate,
     "SCH_409_CLAIMED": claimed,
@@ -288,6 +303,7 @@ PROVOKED: dict[str, Callable[[Api, Operation], Answer]] = {
     "SCH_422_KEY_REUSED": reused_key,
     "SCH_428_IF_MATCH_MISSING": lambda api, one: world(api, one).call(headers={"If_Match": None}),
     "SCH_429_RETRY_LIMITED": too_often,
+    "SCH_429_QUOTA": out_of_calls,
     "SCH_503_DEGRADED": degraded,
     "SCH_503_DISPATCHER_DOWN": without_dispatcher,
     "SCH_503_ARCHIVE_DOWN": without_archive,

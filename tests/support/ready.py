@@ -28,6 +28,7 @@ from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.secret_verbs import set_secret
+from tasks_app.lifecycle.tenants import know
 from tasks_app.models import DlqEntry, HostHealth, JobDefinition
 from tasks_app.sql import execute
 from tests.support.alarms import alarm_ids
@@ -150,6 +151,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         force("delay", operator(), stage=1)
         for _ in range(2):  # the first look begins
             guard()
+    elif one.path.startswith("/tenants"):
+        know([ids["name"]])
+        api = boss()
     elif one.id == "list_recoveries":
         begin("INC-2041", operator())
     elif one.id in ("resume_installation", "rehearse_installation"):

@@ -28,6 +28,7 @@ from tasks_app.client import (
     Operator,
     Outcome,
     PunctualError,
+    QuotaExceeded,
     Result,
     RetryableError,
     ScheduleConflict,
@@ -318,6 +319,8 @@ def by_name(at: datetime) -> list[Outcome]:
             ensure("EXAMPLE_EXPIRE", 5, delay=1),
             *ensure_many("EXAMPLE_EXPIRE", [{"key": 1}], delay=1),
         ]
+    except QuotaExceeded as error:
+        raise PunctualError(f"{error.quota}: {error.used} of {error.limit}") from error
     except (InvalidTask, ScheduleConflict) as error:
         raise PunctualError(checked_text("why", str(error), 100)) from error
     return [one.outcome for one in planned]

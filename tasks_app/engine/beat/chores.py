@@ -38,6 +38,7 @@ from .resuming import resume_lanes, stop_resuming
 from .retention import prune
 from .roll_up import roll_up
 from .safeguards.guard import SafeguardsFailed, guard
+from .tenants import stop_tending_tenants, tend_tenants
 from .tend import tend
 from .unfreeze import unfreeze
 
@@ -87,6 +88,7 @@ CHORES = (
     Chore("campaign", run_campaigns, aside=True, stop=stop_campaigns),
     Chore("overdue", carry_out, aside=True, stop=stop_carrying_out),
     Chore("site", resume_lanes, aside=True, stop=stop_resuming),
+    Chore("tenants", tend_tenants, aside=True, stop=stop_tending_tenants),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("count", count),

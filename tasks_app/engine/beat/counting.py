@@ -25,6 +25,7 @@ from tasks_app.core.metrics import (
 )
 from tasks_app.core.safeguards import Kind as Curbed
 from tasks_app.core.safeguards import Name
+from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic
 from tasks_app.engine.canary import CANARY
 from tasks_app.engine.queues import depths
@@ -32,6 +33,7 @@ from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.safeguards.figures import safeguard_figures
 from tasks_app.lifecycle.safeguards.wanted import read_wanted
 from tasks_app.lifecycle.shards import all_shards
+from tasks_app.lifecycle.tenants import know
 from tasks_app.sql import array, execute, run
 
 SETTLED_SECONDS = 10.0  # what ended so long ago has committed
@@ -88,6 +90,7 @@ def count() -> str:
         sample = None
         if mark.sample_age is None or not 0 <= mark.sample_age < SAMPLE_SECONDS:
             sample = _sampled()
+            know({one.tenant for one in sample} - {INTERNAL_TENANT})
             _review(sample, names)  # before anything is counted: a name that was dropped must not come back with it
         grown, letters = _grown(mark, names)
         if grown:

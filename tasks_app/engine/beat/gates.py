@@ -47,7 +47,7 @@ class Gates:
         wanted = self._wanted(room, now)
         if not wanted:
             return []
-        granted = claim_limited(wanted, self._sizes(wanted, slots, sizes), self._dispatcher)
+        granted = claim_limited(wanted, self._sizes(wanted, slots, sizes), self._dispatcher, self._rules.suspended)
         for task_type, one in granted.items():
             self._note(task_type, one)
         return [batch for one in granted.values() for batch in one.batches]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -17,7 +17,8 @@ from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic, in_recovery
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.request import checked_name
-from tasks_app.models import ApiToken
+from tasks_app.lifecycle.tenants import know
+from tasks_app.models import ApiToken, Tenant
 from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.sql import run
 
@@ -33,6 +34,11 @@ _UNNOTED = ExpressionWrapper(
     Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - timedelta(minutes=1)), BooleanField()
 )
 
+# With the token, so that a call asks for nothing more.
+_OWNER = Tenant.objects.filter(name=OuterRef("tenant"))
+_SUSPENDED = Subquery(_OWNER.filter(state=Tenant.SUSPENDED).values("reason"))
+_CALLS = Subquery(_OWNER.values("calls_per_minute"))
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -44,6 +50,8 @@ class Caller:
     types: frozenset[str] | None = None  # all it may see and use; None: all that are open to its tenant
     lanes: tuple[str, ...] | None = None  # that it may use; None: all
     is_person: bool = False  # an operator, who could do in the admin what is closed to tokens
+    suspended: str | None = None  # why its tenant is, if it is
+    calls_per_minute: int | None = None  # of its tenant, by all its tokens
 
     def may_see(self, task_type: str) -> bool:
         return self.types is None or task_type in self.types
@@ -130,6 +138,8 @@ def _issued(name: str, operator: Operator, days: float | None, rights: dict) -> 
         token = ApiToken.objects.create(
             name=name, digest=digest_of(text), hint=text[:8], expires_at=expires_at, **rights
         )
+        if not token.metrics:
+            know([token.tenant])
         _audit(operator, "issue", token, "issued")
     return token, text
 
@@ -170,7 +180,15 @@ def known(text: str) -> Caller | None:
     if token is None:
         return None
     types, lanes = token.types and frozenset(token.types), token.lanes and tuple(token.lanes)
-    return Caller(f"token {token.name}", token.tenant, token.can_write, types, lanes)
+    return Caller(
+        f"token {token.name}",
+        token.tenant,
+        token.can_write,
+        types,
+        lanes,
+        suspended=token.suspended,
+        calls_per_minute=token.calls_per_minute,
+    )
 
 
 def may_read_metrics(text: str) -> bool:
@@ -185,7 +203,7 @@ def _valid(text: str, *, metrics: bool) -> ApiToken | None:
     token = (
         ApiToken.objects.filter(digest=digest_of(text), revoked_at__isnull=True, metrics=metrics)
         .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=Now()))
-        .annotate(unnoted=_UNNOTED)
+        .annotate(unnoted=_UNNOTED, suspended=_SUSPENDED, calls_per_minute=_CALLS)
         .first()
     )
     if token is not None and token.unnoted and not in_recovery():

@@ -28,12 +28,14 @@ from tasks_app.models import (
     AnyTask,
     AwayTask,
     Curb,
+    HeldTask,
     JobDefinition,
     RehearsedTask,
     ScheduleTask,
     TaskAttempt,
     TaskBatch,
     TaskWait,
+    Tenant,
 )
 from tasks_app.sql import run
 
@@ -61,7 +63,7 @@ def why_task(task: ScheduleTask) -> Reason:
     now = run("clock", {})[0][0]
     if task.due_at <= now:
         return _due(task, now)
-    return _rehearsed(task) or _waits_for_host(task, now) or _not_due(task, now)
+    return _rehearsed(task) or _held(task) or _waits_for_host(task, now) or _not_due(task, now)
 
 
 def why_job(job: JobDefinition) -> Reason:
@@ -72,6 +74,8 @@ def why_job(job: JobDefinition) -> Reason:
     open_ones = [task for task in reversed(newest) if task.live]
     # What waits is asked about; what runs is a reason only if nothing does.
     held = next((task for task in open_ones if task.status not in UNDER_WAY), open_ones[0] if open_ones else None)
+    if (stopped := _tenant_suspended(job.tenant)) is not None:
+        return stopped
     if held is not None:
         reason = why_task(held)
         which = f"Its instance {held.id} of {in_zone(held.fire_time, known_zone(job))}:"
@@ -255,6 +259,7 @@ def _due(task: ScheduleTask, now: datetime) -> Reason:
     return (
         _closed()
         or _held_overdue(task)
+        or _tenant_suspended(task.tenant)
         or _lane_paused(task)
         or _no_dispatcher()
         or _shard_without_dispatcher(_shard_of(task))
@@ -293,6 +298,29 @@ def _rehearsed(task: ScheduleTask) -> Reason | None:
     aside = f"It came to a worker in a rehearsal at {_instant(kept.at)}, and was put aside"
     words = f"{aside}; it was due {_instant(kept.due_at)}."
     return Reason(Rule.REHEARSED, f"{words} `manage.py quarantine resume` puts it back.", words)
+
+
+def _tenant_suspended(tenant: str) -> Reason | None:
+    row = Tenant.objects.filter(name=tenant, state=Tenant.SUSPENDED).first()
+    if row is None:
+        return None
+    until = f" until {_instant(row.until)}" if row.until else ""
+    words = f"Its tenant {tenant!r} has been suspended since {_instant(row.since)}{until}"
+    told = f"{words} by {row.changed_by}: {row.reason.rstrip('.')}. `manage.py tenant resume {tenant}` ends it."
+    return Reason(Rule.TENANT_SUSPENDED, told, f"{words}: {row.reason.rstrip('.')}.")
+
+
+def _held(task: ScheduleTask) -> Reason | None:
+    """Of what was put aside since its tenant was suspended when it came due."""
+    kept = HeldTask.objects.filter(task=task.id).first() if task.due_at.year >= NEVER_YEAR else None
+    if kept is None:
+        return None
+    was_due = f"It was due {_instant(kept.due_at)}."
+    stopped = _tenant_suspended(task.tenant)
+    if stopped is not None:
+        return Reason(stopped.rule, f"{stopped.words} {was_due}", f"{stopped.outside} {was_due}")
+    words = f"Its tenant {task.tenant!r} was suspended, and is resumed: a beat puts it back within seconds. {was_due}"
+    return _no_dispatcher() or Reason(Rule.TENANT_SUSPENDED, words)
 
 
 def _lane_paused(task: ScheduleTask) -> Reason | None:

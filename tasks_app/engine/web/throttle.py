@@ -108,6 +108,15 @@ def count_call(name: str, address: str) -> Calls | None:
     return min(counted, key=lambda one: one.limit - one.used)
 
 
+def count_tenant_call(tenant: str) -> int:
+    """Count a call of a tenant that has a quota for them; how many that makes in this minute."""
+    keys = [conf().redis_key(f"{THROTTLE}tenant:{_digest(tenant)}:{_window()}")]
+    counts = _shared(_COUNT, keys, [2 * WINDOW_SECONDS * 1000])
+    if counts is None:
+        counts = MEMORY.count(keys, 2 * WINDOW_SECONDS, time.monotonic())
+    return counts[0]
+
+
 def seconds_to_next_window() -> int:
     return WINDOW_SECONDS - int(time.time()) % WINDOW_SECONDS
 

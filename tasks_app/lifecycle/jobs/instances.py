@@ -23,6 +23,8 @@ INSTANCES = 2_000  # in one step, about: what a long step has seen as live is no
 _FIRES = (
     "d.status = 'ACTIVE' AND (d.plan_from < f.fire OR f.wanted) AND (d.end_at IS NULL OR f.fire <= d.end_at)"
     " AND (d.max_runs IS NULL OR d.runs < d.max_runs)"
+    # What somebody wants in any case is planned, and put aside when it is due.
+    " AND (f.wanted OR d.tenant <> ALL (ARRAY(SELECT s.name FROM punctual_tenant s WHERE s.state = 'SUSPENDED')))"
 )
 OF_CURSOR = f"d.cursor = f.cursor AND d.id > f.low AND d.id <= f.high AND {_FIRES}"
 OF_JOB = f"d.id = f.high AND {_FIRES}"

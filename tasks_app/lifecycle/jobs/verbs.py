@@ -23,6 +23,7 @@ from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.callbacks import refuse_bad_callback
 from tasks_app.lifecycle.outbox import tell
+from tasks_app.lifecycle.quotas import refuse_job_over_quota
 from tasks_app.lifecycle.release import release_of_job
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.safeguards.curbs import refuse_triggers
@@ -65,6 +66,7 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
         values = columns(request, now, tenant=tenant)
         parents = resolved(tenant, request.parents) if request.parents else []
         _refuse_bad_payload(values["task_type"], tenant, values["payload"])
+        refuse_job_over_quota(tenant, values["payload"], new=True)
         values |= {
             "plan_from": _start(values["run_at"], values["start_at"], now),
             "created_by": operator.name,
@@ -105,6 +107,8 @@ def edit(
         waited, parents = job.has_parents, resolved(tenant, request.parents) if "parents" in changes else None
         refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
         _refuse_bad_payload(values["task_type"], job.tenant, values["payload"])
+        if values["payload"] != job.payload:
+            refuse_job_over_quota(tenant, values["payload"], new=False)
         left, new_times = (
             Left(now) if waited else leave(job, cursor, now, operator.name),
             {name for name in _TIMES if values[name] != getattr(job, name)},

@@ -1,6 +1,7 @@
 -- claim_limited: due rows of types that have a limit -> RUNNING, as many of each as its limit allows now.
 -- The caller holds the locks of the types' rows in punctual_type_limit, so nobody else is counting at the same time.
--- Not by shard: a limited type belongs to one beat as a whole. What is held back is left alone, as in claim.
+-- Not by shard: a limited type belongs to one beat as a whole. What is held back is left alone, as in claim,
+-- and so is what is of a tenant that is suspended: hold_limited takes it out of the way.
 WITH wanted AS MATERIALIZED (
     SELECT w.task_type, w.lane_no, w.rows, (%(lanes)s::text[])[w.lane_no] AS lane,
            coalesce((SELECT i.held_before FROM punctual_installation i WHERE (%(lanes)s::text[])[w.lane_no] = ANY (i.held_lanes)),
@@ -14,7 +15,7 @@ WITH wanted AS MATERIALIZED (
         SELECT t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
         FROM punctual_task t
         WHERE t.limited AND t.task_type = w.task_type AND t.lane = w.lane AND t.due_at >= w.since
-          AND t.due_at <= (SELECT clock_timestamp())
+          AND t.due_at <= (SELECT clock_timestamp()) AND t.tenant <> ALL (%(suspended)s::text[])
         ORDER BY t.due_at
         LIMIT w.rows
         FOR NO KEY UPDATE SKIP LOCKED

@@ -16,3 +16,8 @@ UNION ALL
 SELECT 'running_campaigns', few.kind, count(*)
 FROM (SELECT kind FROM punctual_campaign WHERE state = 'RUNNING' ORDER BY next_at LIMIT %(bound)s) AS few
 GROUP BY few.kind
+UNION ALL
+SELECT 'suspended_tenants', '', (
+    SELECT count(*) FROM (SELECT FROM punctual_tenant WHERE state = 'SUSPENDED' LIMIT %(bound)s) AS few)
+UNION ALL
+SELECT 'held_tasks', '', (SELECT count(*) FROM (SELECT FROM punctual_held LIMIT %(bound)s) AS few)

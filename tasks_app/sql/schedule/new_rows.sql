@@ -1,5 +1,7 @@
 -- A column that is the same for all comes once, as `all_…`, with an empty array: most of a big insert is like that.
 -- `solo` comes from the row it takes over from: a task that may be poisonous stays alone until it has an outcome.
+-- A tenant that may have no more of it gets nothing, and one with a quota for payloads nothing larger: the caller finds out why.
+-- `unbound`: what has to be written whatever the quotas say.
 -- What is scheduled for the past is late from now on, and due as asked: that is its place in the line.
 INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, allowed_at, lane,
                            shard, limited, solo, max_retry, repeat_after, expires_after, token, payload)
@@ -19,7 +21,8 @@ FROM (
            coalesce(given.max_retry, %(all_max_retry)s::smallint) AS max_retry,
            coalesce(given.repeat_after, %(all_repeat_after)s::float8) AS repeat_after,
            coalesce(given.expires_after, %(all_expires_after)s::float8) AS expires_after,
-           clock.now, given.token, coalesce(given.payload::jsonb, %(all_payload)s::jsonb) AS payload
+           clock.now, given.token, coalesce(given.payload::jsonb, %(all_payload)s::text::jsonb) AS payload,
+           coalesce(given.payload, %(all_payload)s::text) AS payload_text
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(tenant)s::text[], %(task_type)s::text[], %(biz_key)s::text[], %(replaces)s::bigint[],
                 %(idem_key)s::text[], %(at)s::timestamptz[], %(delay)s::float8[], %(lane)s::text[],
@@ -28,3 +31,8 @@ FROM (
          AS given(tenant, task_type, biz_key, replaces, idem_key, at, delay, lane, shard, limited, max_retry, repeat_after,
                   expires_after, token, payload)
 ) AS u
+WHERE u.tenant <> ALL (ARRAY(SELECT q.name FROM punctual_tenant q WHERE q.at_limit OR q.max_payload_bytes IS NOT NULL))
+   OR %(unbound)s::bool
+   OR EXISTS (SELECT FROM punctual_tenant q
+              WHERE q.name = u.tenant AND NOT q.at_limit
+                AND (q.max_payload_bytes IS NULL OR octet_length(u.payload_text) <= q.max_payload_bytes))

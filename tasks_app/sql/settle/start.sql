@@ -7,6 +7,7 @@
 -- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
 -- A batch of which nothing is left returns one row with an empty id, so that the caller can finish it.
+-- Each row has the tenants that are suspended, nearly always none: the caller puts their tasks aside, which are not late.
 WITH b AS (
     UPDATE punctual_batch
     SET started_at = clock_timestamp(), worker = %(worker)s, ticket = %(ticket)s,
@@ -17,6 +18,8 @@ WITH b AS (
                                                              WHERE i.state <> 'ACTIVE' OR i.site IS DISTINCT FROM %(site)s)
                ELSE %(again)s::bool AND ticket = %(ticket)s END
     RETURNING batch_no, task_type, lane, ids, started_at, allowed_at, worker
+), stopped AS MATERIALIZED (
+    SELECT array_agg(s.name::text) AS tenants FROM punctual_tenant s WHERE s.state = 'SUSPENDED'
 ), late AS (
     -- The first of the ids was due first, as claim has put them. Only if that is late, or not ours any more, are they all
     -- looked at: most batches are not.
@@ -29,6 +32,7 @@ WITH b AS (
       AND coalesce((SELECT f.claimed_due FROM b JOIN punctual_task f ON f.id = b.ids[1] AND f.batch_no = b.batch_no), '-infinity')
           < (SELECT b.started_at - make_interval(secs => %(late)s) FROM b)
       AND greatest(t.claimed_due, t.allowed_at, b.allowed_at) < b.started_at - make_interval(secs => %(late)s)
+      AND coalesce(t.tenant <> ALL ((SELECT s.tenants FROM stopped s)::text[]), TRUE)
 ), news AS NOT MATERIALIZED (
     SELECT 'task.late' AS event, l.id, l.tenant, l.task_type, l.biz_key AS key, l.job, l.fire_time, l.idem_key, l.worker,
            l.batch_no, l.attempt + 1 AS attempt, NULL::text AS state,
@@ -40,7 +44,7 @@ WITH b AS (
 SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
        date_part('epoch', t.execute_time), date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
        date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job,
-       date_part('epoch', t.fire_time)
+       date_part('epoch', t.fire_time), (SELECT s.tenants FROM stopped s)
 FROM b
 LEFT JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
 ORDER BY t.claimed_due, t.id

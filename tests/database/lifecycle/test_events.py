@@ -19,10 +19,11 @@ from tasks_app.core.limit import Limit
 from tasks_app.core.overdue import Answer
 from tasks_app.core.targets import ToStream
 from tasks_app.core.tenants import INTERNAL_TENANT
+from tasks_app.engine.beat.tenants import count_again, count_used
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.quarantine import rehearse
 from tasks_app.engine.operations.quarantine import resume as resume_installation
-from tasks_app.lifecycle import hosts, installation
+from tasks_app.lifecycle import hosts, installation, tenants
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.jobs import overrides, verbs
@@ -116,6 +117,13 @@ def go_on(choice: str) -> None:
         pass
 
 
+def come_near_a_quota() -> None:
+    tenants.create("acme", by(), max_tasks=1)
+    schedule(TYPE, "a", at=MONDAY, tenant="acme")
+    count_again()
+    count_used()
+
+
 PROVOKED: dict[str, Callable[[], object]] = {
     "task.created": lambda: schedule(TYPE, "a", at=MONDAY, idem_key="first"),
     "task.updated": lambda: scheduled("a", at=MONDAY) and reschedule(TYPE, "a", at=TUESDAY),
@@ -150,6 +158,11 @@ PROVOKED: dict[str, Callable[[], object]] = {
     "job.missed": lambda: was_down(make(every=3600), timedelta(hours=5)) or plan_due(range(16), 60.0),
     "subscription.suspended": lambda: suspend(subscription("ACTIVE").id, BEAT, 1, "answered 500"),
     "subscription.resumed": lambda: resume(subscription("PAUSED").id, by()),
+    "tenant.created": lambda: tenants.create("acme", by()),
+    "tenant.edited": lambda: tenants.create("acme", by()) and tenants.edit("acme", {"title": "Acme"}, by()),
+    "tenant.suspended": lambda: tenants.suspend("acme", by(), until=MONDAY),
+    "tenant.resumed": lambda: tenants.suspend("acme", by()) and tenants.resume("acme", by()),
+    "tenant.quota_near": come_near_a_quota,
     "campaign.started": lambda: begun(Verb.RETRY, dead("a")),
     "campaign.finished": lambda: carried_out(begun(Verb.RETRY, dead("a"))),
     "site.activated": lambda: look() and activate("b", by()),

@@ -32,6 +32,7 @@ from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
+from tasks_app.lifecycle.tenants import know
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import AlarmReader, AlarmRule, Curb, MaintenanceEntry, Node, ScheduleTask, TaskBatch
 from tasks_app.sql import run
@@ -253,6 +254,7 @@ CAUSES = {
     "release": (lambda: None, "INSERT INTO punctual_wait (task, parent) VALUES (2, 1)"),
     "unfreeze": (a_curb_of_a_safeguard, "UPDATE punctual_curb SET name = 'recovery'"),
     "site": (look, "UPDATE punctual_installation SET site_recovery = 1"),
+    "tenants": (lambda: know(["acme"]), "UPDATE punctual_tenant SET state = 'SUSPENDED' WHERE name = 'acme'"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
     "chain": (lambda: None, "INSERT INTO punctual_audit_unchained (entry_id, created_at) VALUES (1, now())"),

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from django.db.models import Min
 
 from tasks_app.core.alarms import LOOKS, Condition, Occurrence
+from tasks_app.core.tenants import QUOTAS
 from tasks_app.lifecycle.alarms.incidents import note
-from tasks_app.models import AlarmRule
+from tasks_app.lifecycle.quotas import count_jobs
+from tasks_app.models import AlarmRule, Tenant
 from tasks_app.sql import run
 
 MOST_BATCHES = 200  # that run too long, of which tasks are looked at: the longest
 MOST_FAILED = 200  # tasks that others wait for in vain
 MOST_WAITING = 100  # of those, named in one incident
+MOST_TENANTS = 200  # near a quota
 TROUBLE_SECONDS = 15.0  # between two looks at the scheduler's own state
 _LOOKED_AT = (Condition.TROUBLE, Condition.SAFEGUARD)
 
@@ -21,7 +24,7 @@ _looked_at = {"trouble": -TROUBLE_SECONDS}  # by the monotonic clock
 
 def look() -> int:
     """Note what is wrong now; returns how many incidents that touched."""
-    return note([*long_runs(), *stuck(), *troubles()])
+    return note([*long_runs(), *stuck(), *quotas(), *troubles()])
 
 
 def long_runs() -> Iterator[Occurrence]:
@@ -52,6 +55,19 @@ def stuck() -> Iterator[Occurrence]:
         sample = {"tenant": tenant, "task": task, "key": key, "status": status, "parent": parent}
         sample |= {"waiting": names, "more": count - len(names)}
         yield Occurrence(Condition.BLOCKED, tenant, f"task {task}", task_type, job, count, seconds, sample=sample)
+
+
+def quotas() -> Iterator[Occurrence]:
+    """Tenants that have used 80 % of what they may have, or more, by the last count. Each quota is a cause."""
+    if not _wanted(Condition.QUOTA):
+        return
+    for row in Tenant.objects.exclude(near=[]).order_by("name")[:MOST_TENANTS]:
+        for one in sorted(row.near):
+            limit = getattr(row, one)
+            used = row.tasks if one == "max_tasks" else count_jobs(row.name, limit)
+            sentence = f"tenant {row.name!r} has {used:,} {QUOTAS[one].words}, and may have {limit:,}"
+            sample = {"sentence": sentence, "way_out": f"Beyond that it gets no more. The quota is {one}."}
+            yield Occurrence(Condition.QUOTA, row.name, f"{row.name} {one}", sample=sample)
 
 
 def troubles() -> Iterator[Occurrence]:

@@ -1,0 +1,192 @@
+"""The page of tenants: who shares the installation, their quotas and what they use; suspend one, resume it."""
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path
+from unfold.admin import ModelAdmin
+
+from tasks_app.console.site import console
+from tasks_app.core.errors import PunctualError
+from tasks_app.core.tenants import QUOTAS, TENANT_LENGTH, TITLE_LENGTH, USUAL_WEIGHT
+from tasks_app.engine.operations.api_tokens import listed
+from tasks_app.engine.operations.jobs import once
+from tasks_app.engine.watch.tenants import COUNTED, list_tenants, quotas_of, settings_of, view_of
+from tasks_app.lifecycle import tenants
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.models import Tenant
+from tasks_app.pages.links import console_url
+from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.typed import take_back
+
+from .rights import LookOnly, may_operate_tenants, may_view_tenants, requires
+from .secrets import ReasonOnly
+
+SHOWN = 500
+LIST = "tasks_app_tenant_changelist"
+
+
+class TenantForm(ReasonOnly):
+    name = forms.CharField(label="Name, as tasks, jobs and tokens have it", max_length=TENANT_LENGTH)
+    title = forms.CharField(label="Title, for people", max_length=TITLE_LENGTH, required=False)
+    timezone = forms.CharField(label="Time zone of its new jobs; empty: UTC", max_length=64, required=False)
+    contacts = forms.CharField(label="Mail addresses of whom to tell, separated by commas", required=False)
+    weight = forms.IntegerField(label=f"Weight beside others; {USUAL_WEIGHT} is the usual one", required=False)
+    field_order = ("name", "title", "timezone", "contacts", "weight", *QUOTAS, "reason", "operation")
+
+    def __init__(self, *args, row: Tenant | None = None, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        for quota in QUOTAS.values():
+            label = f"{quota.words.capitalize()}, at most; empty: no limit"
+            self.fields[quota.name] = forms.IntegerField(label=label, required=False)
+        self.order_fields(self.field_order)
+        self.initial |= {"weight": USUAL_WEIGHT}
+        if row is not None:
+            del self.fields["name"]
+            self.initial |= tenants.shown_fields(row) | {"contacts": ", ".join(row.contacts)}
+
+    @property
+    def values(self) -> dict[str, object]:
+        given = self.cleaned_data
+        weight = USUAL_WEIGHT if given["weight"] is None else given["weight"]
+        plain = {"title": given["title"], "timezone": given["timezone"], "weight": weight}
+        plain |= {"contacts": listed(given["contacts"])}
+        return plain | {name: given[name] for name in QUOTAS}
+
+
+class SuspendForm(ReasonOnly):
+    until = forms.DateTimeField(label="Until (UTC), as 2027-03-01 09:00; empty: until it is resumed", required=False)
+    field_order = ("until", "reason", "operation")
+
+
+@admin.register(Tenant, site=console())
+class TenantAdmin(LookOnly, ModelAdmin):
+    def has_module_permission(self, request) -> bool:
+        return may_view_tenants(request)
+
+    def has_view_permission(self, request, obj=None) -> bool:
+        return may_view_tenants(request)
+
+    def has_add_permission(self, request, obj=None) -> bool:
+        return may_operate_tenants(request)
+
+    def get_urls(self) -> list:
+        pages = [
+            ("", self.changelist_view, "changelist"),
+            ("add/", self.add_view, "add"),
+            ("show/<path:name>/", self.show_view, "show"),
+            ("edit/<path:name>/", self.edit_view, "edit"),
+            ("suspend/<path:name>/", self.suspend_view, "suspend"),
+            ("resume/<path:name>/", self.resume_view, "resume"),
+        ]
+        return [
+            path(where, self.admin_site.admin_view(view), name=f"tasks_app_tenant_{name}")
+            for where, view, name in pages
+        ]
+
+    @requires(may_view_tenants)
+    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+        refuse_unknown(request)
+        found = list_tenants("", SHOWN)
+        context = self._page(request, "Tenants") | {
+            "found": found,
+            "counted": COUNTED,
+            "shown": SHOWN if len(found) == SHOWN else None,
+            "may_operate": may_operate_tenants(request),
+        }
+        return TemplateResponse(request, "tasks_app/tenants.html", context)
+
+    @requires(may_view_tenants)
+    def show_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        row = _row(name)
+        context = self._page(request, f"Tenant {row}") | {
+            "row": row,
+            "view": view_of(row),
+            "counted": COUNTED,
+            "quotas": quotas_of(row),
+            "settings": settings_of(row.name),
+            "may_operate": may_operate_tenants(request),
+        }
+        return TemplateResponse(request, "tasks_app/tenant.html", context)
+
+    @requires(may_operate_tenants)
+    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+        return self._form_page(request, None)
+
+    @requires(may_operate_tenants)
+    def edit_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        return self._form_page(request, _row(name))
+
+    @requires(may_operate_tenants)
+    def suspend_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        row = _row(name)
+        words = (
+            "Nothing of it is started or planned from now on; what runs goes on to its end, and all its data stays. "
+            "Its tokens can read, and nothing else."
+        )
+        form = SuspendForm(request.POST or take_back(request))
+
+        def suspend(by: Operator) -> None:
+            tenants.suspend(row.name, by, until=form.cleaned_data["until"])
+
+        return self._order_page(request, row, form, "Suspend", words, suspend)
+
+    @requires(may_operate_tenants)
+    def resume_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        row = _row(name)
+        words = "What came due meanwhile is due again within seconds; what has expired does not run."
+        form = ReasonOnly(request.POST or take_back(request))
+        return self._order_page(request, row, form, "Resume", words, lambda by: tenants.resume(row.name, by))
+
+    def _form_page(self, request: HttpRequest, row: Tenant | None) -> HttpResponse:
+        form = TenantForm(request.POST or take_back(request), row=row)
+        if request.method == "POST" and form.is_valid() and self._saved(request, form, row):
+            name = form.cleaned_data["name"] if row is None else row.name
+            messages.success(request, f"Tenant {name} is saved.")
+            return HttpResponseRedirect(console_url(LIST))
+        title = "New tenant" if row is None else f"Change: {row}"
+        context = self._page(request, title) | {"form": form}
+        status = 400 if request.method == "POST" else 200
+        return TemplateResponse(request, "tasks_app/tenant_form.html", context, status=status)
+
+    def _saved(self, request: HttpRequest, form: TenantForm, row: Tenant | None) -> bool:
+        operator = _operator(request, form)
+        try:
+            if row is None:
+                once(operator, lambda: tenants.create(form.cleaned_data["name"], operator, **form.values))
+            else:
+                once(operator, lambda: tenants.edit(row.name, form.values, operator))
+        except PunctualError as error:
+            form.add_error(None, str(error))
+            return False
+        return True
+
+    def _order_page(self, request: HttpRequest, row: Tenant, form: ReasonOnly, button: str, words: str, verb):
+        if request.method == "POST" and form.is_valid():
+            operator = _operator(request, form)
+            try:
+                once(operator, lambda: verb(operator))
+            except PunctualError as error:
+                form.add_error(None, str(error))
+            else:
+                messages.success(request, f"{button}: {row}. Done.")
+                return HttpResponseRedirect(console_url(LIST))
+        context = self._page(request, f"{button}: {row}") | {"form": form, "button": button, "words": words}
+        context |= {"subject": row, "back": console_url(LIST), "danger": button == "Suspend"}
+        status = 400 if request.method == "POST" else 200
+        return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
+
+    def _page(self, request: HttpRequest, title: str) -> dict:
+        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+
+
+def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
+    return Operator(request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"])
+
+
+def _row(name: str) -> Tenant:
+    row = Tenant.objects.filter(name=name[:TENANT_LENGTH].replace("\0", "")).first()
+    if row is None:
+        raise Http404("There is no such tenant.")
+    return row

@@ -1,0 +1,89 @@
+"""Quotas of tenants, where something is written: what a tenant may not have is refused in the caller's transaction.
+
+Tenants without quotas cost nothing here: the statement that inserts leaves out what may not be, and only if something
+is missing in its answer does anybody ask why. Live tasks are counted by the beats (engine/beat/tenants.py), every
+COUNT_SECONDS: between two counts a tenant can pass its quota by what it schedules meanwhile.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from django.db.models import Q
+
+from tasks_app.core.errors import QuotaExceeded
+from tasks_app.models import JobDefinition, Tenant
+from tasks_app.sql import run
+
+from .outbox import tell
+from .request import Request, checked_json
+
+log = logging.getLogger(__name__)
+
+COUNT_SECONDS = 5.0
+JOBS_RETRY_SECONDS = 3600  # jobs go when people delete them
+
+
+def refuse_over_quota(requests: Sequence[Request]) -> None:
+    """QuotaExceeded if the first of these that was left out was so by a quota; else somebody was in the way."""
+    names = sorted({request.unit[0] for request in requests})
+    found = {name: row for name, *row in run("over_quota", {"names": names})}
+    for request in requests:
+        tenant, _, _ = request.unit
+        at_limit, max_tasks, tasks, max_bytes = found.get(tenant, (False, None, None, None))
+        if at_limit:
+            raise QuotaExceeded(
+                f"tenant {tenant!r} has {tasks:,} live tasks, and may have {max_tasks:,}; nothing was scheduled. "
+                "Try again when some of them are done, cancel what nobody needs, or have the quota max_tasks raised.",
+                tenant=tenant,
+                quota="max_tasks",
+                limit=max_tasks,
+                used=tasks,
+                retry_after=round(COUNT_SECONDS),
+            )
+        if max_bytes is not None:
+            refuse_large_payload(tenant, len((request.payload or "{}").encode()), max_bytes)
+
+
+def refuse_large_payload(tenant: str, size: int, most: int) -> None:
+    if size > most:
+        raise QuotaExceeded(
+            f"the payload has {size:,} bytes as JSON, and tenant {tenant!r} may have {most:,} in a task; nothing was "
+            "written. Keep the data in a table of your own and schedule its id, or have the quota max_payload_bytes "
+            "raised.",
+            tenant=tenant,
+            quota="max_payload_bytes",
+            limit=most,
+            used=size,
+            retry_after=None,
+        )
+
+
+def refuse_job_over_quota(tenant: str, payload: object, *, new: bool) -> None:
+    """For a job that is to be written. Of two new ones at the same time the second waits and sees the first."""
+    bounded = Q(max_payload_bytes__isnull=False) | (Q(max_jobs__isnull=False) if new else Q())
+    row = Tenant.objects.select_for_update(no_key=True).filter(bounded, name=tenant).first()
+    if row is None:
+        return
+    if row.max_payload_bytes is not None:
+        refuse_large_payload(tenant, len(checked_json("payload", payload).encode()), row.max_payload_bytes)
+    if new and row.max_jobs is not None and (jobs := count_jobs(tenant, row.max_jobs)) >= row.max_jobs:
+        raise QuotaExceeded(
+            f"tenant {tenant!r} has {jobs:,} jobs, and may have {row.max_jobs:,}; no job was made. Delete one that "
+            "nobody needs, or have the quota max_jobs raised.",
+            tenant=tenant,
+            quota="max_jobs",
+            limit=row.max_jobs,
+            used=jobs,
+            retry_after=JOBS_RETRY_SECONDS,
+        )
+
+
+def count_jobs(tenant: str, most: int) -> int:
+    """No more than one beyond `most` are counted."""
+    return JobDefinition.objects.filter(tenant=tenant).order_by()[: most + 1].count()
+
+
+def tell_near(tenant: str, quota: str, limit: int, used: int) -> None:
+    """In the transaction that notes it."""
+    log.warning("tenant.quota_near tenant=%s quota=%s limit=%d used=%d", tenant, quota, limit, used)
+    tell("tenant.quota_near", {"name": tenant, "quota": quota, "limit": limit, "used": used}, tenant=tenant)

@@ -1,0 +1,168 @@
+"""`manage.py tenant list|show|create|edit|suspend|resume`: who shares the installation, and how much they may have."""
+
+import json
+from argparse import SUPPRESS, ArgumentTypeError
+
+from django.core.management.base import CommandError
+from django.utils.dateparse import parse_datetime
+
+from tasks_app.core.errors import PunctualError
+from tasks_app.core.phrases import counted
+from tasks_app.core.tenants import QUOTAS, USUAL_WEIGHT
+from tasks_app.core.text import visible
+from tasks_app.engine.watch.tenants import COUNTED, TenantView, list_tenants, quotas_of, settings_of, view_of
+from tasks_app.lifecycle import tenants
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.management.terminal import TerminalCommand, account
+from tasks_app.models import JobDefinition
+
+MOST = 10_000
+
+
+class Command(TerminalCommand):
+    help = "Lists tenants, shows one, makes or changes one, suspends it or resumes it."
+
+    def add_arguments(self, parser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        listed = verbs.add_parser("list", help="all tenants there are")
+        show = verbs.add_parser("show", help="one tenant, its quotas and what it uses")
+        create = verbs.add_parser("create", help="a new tenant; not needed before its first task")
+        edit = verbs.add_parser("edit", help="change a tenant or its quotas")
+        suspend = verbs.add_parser("suspend", help="nothing of it is started or planned, and all its data stays")
+        resume = verbs.add_parser("resume", help="it goes on, with what came due meanwhile")
+        for verb in (show, create, edit, suspend, resume):
+            verb.add_argument("name")
+        for verb in (create, edit):
+            verb.add_argument("--title", help="for people")
+            verb.add_argument("--timezone", help="of its new jobs by the clock, such as Europe/Berlin; default: UTC")
+            verb.add_argument("--contact", action="append", dest="contacts", help="a mail address; repeatable")
+            verb.add_argument("--weight", type=int, help=f"its share beside others; {USUAL_WEIGHT} is the usual one")
+            for quota in QUOTAS.values():
+                flag = f"--{quota.name.replace('_', '-')}"
+                words = f"{quota.words}, at most; none: no limit"
+                verb.add_argument(flag, dest=quota.name, type=_quota, default=SUPPRESS, help=words)
+        suspend.add_argument("--until", help="resume it by itself then, such as 2027-03-01T09:00+01:00")
+        suspend.add_argument("--dry-run", action="store_true", help="say what it would stop, and change nothing")
+        for verb in (create, edit, suspend, resume):
+            verb.add_argument("--by", default=account(), help="who does this; default: the system user")
+        for verb in (create, edit):
+            verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
+        for verb in (suspend, resume):
+            verb.add_argument("--reason", required=True, help="why, for the audit, and for whoever asks why")
+        for verb in (listed, show):
+            verb.add_argument("--json", action="store_true", dest="as_json", help="for programs")
+
+    def handle(self, *args, verb: str, **options) -> None:
+        try:
+            getattr(self, f"_{verb}")(options)
+        except PunctualError as error:
+            raise CommandError(str(error)) from None
+
+    def _list(self, options: dict) -> None:
+        found = list_tenants("", MOST)
+        if options["as_json"]:
+            self.stdout.write(json.dumps([_as_json(one) for one in found], indent=2))
+            return
+        for row, held in found:
+            state = f"suspended since {row.since:%Y-%m-%d %H:%M}: {row.reason}" if row.suspended else "active"
+            waiting = f", {_number(held)} wait" if held else ""
+            self.stdout.write(visible(f"{row.name:30}  {state}{waiting}  {row.title}".rstrip()))
+        if not found:
+            self.stdout.write("No tenant has a row yet: all that there are, are active and have no quotas.")
+
+    def _show(self, options: dict) -> None:
+        view = view_of(tenants.found(options["name"]))
+        if options["as_json"]:
+            self.stdout.write(json.dumps(_as_json(view), indent=2))
+            return
+        row = view.row
+        lines = [f"{row.name}  {row.title}".rstrip()]
+        if row.suspended:
+            until = f" until {row.until:%Y-%m-%d %H:%M} UTC" if row.until else ""
+            lines.append(
+                f"suspended since {row.since:%Y-%m-%d %H:%M} UTC{until} by {row.changed_by}: {row.reason}; "
+                f"{_number(view.held_tasks)} tasks wait"
+            )
+        else:
+            lines.append("active")
+        lines.append(f"weight {row.weight}, time zone {row.timezone or 'UTC'}")
+        for one in quotas_of(row):
+            used = "" if one.used is None else f", {one.used:,} used{' (near)' if one.near else ''}"
+            lines.append(f"{one.name}: {'none' if one.limit is None else f'{one.limit:,}'}{used}")
+        lines += [f"contacts: {', '.join(row.contacts) or 'none'}"]
+        lines += [f"{name} by the settings: {says}" for name, says in settings_of(row.name).items()]
+        self.stdout.write(visible("\n".join(lines), lines=True))
+
+    def _create(self, options: dict) -> None:
+        row = tenants.create(options["name"], _operator(options), **_given(options))
+        self.stdout.write(f"There is a tenant {row.name!r} now.")
+
+    def _edit(self, options: dict) -> None:
+        done = tenants.edit(options["name"], _given(options), _operator(options))
+        words = "is changed" if done.changed else "is so already; nothing was changed"
+        self.stdout.write(f"Tenant {done.row.name!r} {words}.")
+
+    def _suspend(self, options: dict) -> None:
+        until = options["until"] and parse_datetime(options["until"])
+        if options["until"] and (until is None or until.tzinfo is None):
+            raise CommandError(f"--until {options['until']!r} is no time with a zone, such as 2027-03-01T09:00+01:00.")
+        if options["dry_run"]:
+            name = tenants.checked_tenant(options["name"])
+            jobs = JobDefinition.objects.filter(tenant=name).order_by()[:MOST].count()
+            self.stdout.write(
+                f"Nothing of tenant {name!r} would be started any more, and its {counted(jobs, 'job')} would not fire; "
+                "what runs would go on. Nothing was changed."
+            )
+            return
+        done = tenants.suspend(options["name"], _operator(options), until=until)
+        words = "is suspended" if done.changed else "is suspended already; nothing was changed"
+        self.stdout.write(f"Tenant {done.row.name!r} {words}. What runs goes on to its end.")
+
+    def _resume(self, options: dict) -> None:
+        done = tenants.resume(options["name"], _operator(options))
+        if not done.changed:
+            self.stdout.write(f"Tenant {done.row.name!r} is not suspended; nothing was changed.")
+            return
+        held = view_of(done.row).held_tasks
+        waits = f" {_number(held)} tasks that came due meanwhile are put back by a beat within seconds." if held else ""
+        self.stdout.write(f"Tenant {done.row.name!r} is resumed.{waits}")
+
+
+def _quota(text: str) -> int | None:
+    if text == "none":
+        return None
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} must be a whole number, or none")
+    return int(text)
+
+
+def _given(options: dict) -> dict[str, object]:
+    """What was named on the command line. A quota of `none` is one that is taken away."""
+    given = {name: options[name] for name in ("title", "timezone", "contacts", "weight") if options[name] is not None}
+    return given | {name: options[name] for name in QUOTAS if name in options}
+
+
+def _operator(options: dict) -> Operator:
+    return Operator(options["by"], options["reason"])
+
+
+def _number(held: int) -> str:
+    return f"{held:,}{' or more' if held == COUNTED else ''}"
+
+
+def _as_json(view: TenantView) -> dict[str, object]:
+    row = view.row
+    return {
+        "name": row.name,
+        "title": row.title,
+        "state": row.state,
+        "reason": row.reason,
+        "since": row.since.isoformat(),
+        "until": row.until and row.until.isoformat(),
+        "timezone": row.timezone or "UTC",
+        "contacts": row.contacts,
+        "weight": row.weight,
+        "quotas": {name: getattr(row, name) for name in QUOTAS},
+        "tasks": row.tasks,
+        "held_tasks": view.held_tasks,
+    }

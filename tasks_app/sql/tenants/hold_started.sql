@@ -1,0 +1,29 @@
+-- hold_started: of a batch that a worker has just started, the tasks of tenants that are suspended -> put aside, before any of
+-- their handlers was called. Their due time goes to punctual_held, from where put_back_held takes it; until then they are due
+-- in a time that never comes, and no claim meets them.
+-- The tenants' rows are locked: whoever resumes one waits for this, and what comes after finds nothing to hold.
+WITH here AS MATERIALIZED (
+    SELECT name FROM punctual_tenant
+    WHERE name = ANY (%(tenants)s::text[]) AND state = 'SUSPENDED'
+    ORDER BY name
+    FOR SHARE
+), b AS MATERIALIZED (
+    SELECT batch_no FROM punctual_batch
+    WHERE batch_no = %(batch_no)s AND finished_at IS NULL AND EXISTS (SELECT FROM here)
+    FOR NO KEY UPDATE
+), mine AS MATERIALIZED (
+    SELECT t.id, t.tenant, t.claimed_due, b.batch_no
+    FROM b JOIN punctual_task t ON t.id = ANY (%(ids)s::bigint[]) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
+    WHERE t.tenant IN (SELECT name FROM here)
+    ORDER BY t.id
+    FOR NO KEY UPDATE OF t
+), kept AS (
+    INSERT INTO punctual_held (task, tenant, due_at) SELECT id, tenant, claimed_due FROM mine
+    ON CONFLICT (task) DO UPDATE SET due_at = excluded.due_at, at = clock_timestamp()
+)
+UPDATE punctual_task t
+SET status = CASE WHEN t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END, batch_no = NULL, due_at = %(never)s::timestamptz,
+    updated_at = clock_timestamp()
+FROM mine
+WHERE t.id = mine.id AND t.status = 'RUNNING' AND t.batch_no = mine.batch_no
+RETURNING t.id

@@ -1,0 +1,76 @@
+"""The pages of tenants: what they show, who may act, and bad input."""
+
+from uuid import uuid4
+
+import pytest
+
+from tasks_app.lifecycle import tenants
+from tasks_app.models import Tenant
+from tests.support.audit import deeds
+from tests.support.browser import person
+from tests.support.clients import client_of
+from tests.support.engine import run_due
+from tests.support.moves import scheduled
+from tests.support.operators import operator as by
+
+pytestmark = pytest.mark.django_db
+
+TENANTS = "/admin/tasks_app/tenant/"
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def operator():
+    return client_of(person("olga", "tasks_app.view_tenant", "tasks_app.operate_tenant"))
+
+
+@pytest.fixture
+def viewer():
+    return client_of(person("vera", "tasks_app.view_tenant"))
+
+
+def form(**given: object) -> dict:
+    return {"reason": "they asked", "operation": str(uuid4()), "weight": "100"} | given
+
+
+def test_a_tenant_is_made_changed_suspended_and_resumed_each_with_a_reason(operator):
+    assert operator.post(f"{TENANTS}add/", form(name="acme/eu", max_tasks="5")).status_code == 302
+    assert operator.post(f"{TENANTS}edit/acme/eu/", form(title="Acme", contacts="a@example.com")).status_code == 302
+    row = Tenant.objects.get(name="acme/eu")
+    assert (row.title, row.contacts, row.max_tasks) == ("Acme", ["a@example.com"], None)
+
+    assert operator.post(f"{TENANTS}suspend/acme/eu/", form(until="2090-01-01 09:00")).status_code == 302
+    assert Tenant.objects.get(name="acme/eu").suspended
+    assert operator.post(f"{TENANTS}resume/acme/eu/", form()).status_code == 302
+    assert list(deeds().filter(subject="tenant acme/eu").order_by("id").values_list("verb", flat=True)) == [
+        "create",
+        "edit",
+        "suspend",
+        "resume",
+    ]
+
+
+def test_the_pages_show_why_one_is_suspended_and_what_waits(viewer):
+    tenants.create("acme", by(), title=SCRIPT, max_tasks=10)
+    tenants.suspend("acme", by("the invoice is open"))
+    scheduled("a", tenant="acme")
+    run_due()
+
+    listed = viewer.get(TENANTS).content.decode()
+    shown = viewer.get(f"{TENANTS}show/acme/").content.decode()
+
+    assert "the invoice is open" in listed and SCRIPT not in listed and "Resume" not in listed
+    assert "1 tasks came due meanwhile" in shown and "no limit" in shown and SCRIPT not in shown
+
+
+def test_who_only_looks_changes_nothing_and_bad_input_is_named(viewer, operator):
+    tenants.create("acme", by())
+
+    assert viewer.post(f"{TENANTS}suspend/acme/", form()).status_code == 403
+    assert viewer.get(f"{TENANTS}add/").status_code == 403
+    bad = operator.post(f"{TENANTS}edit/acme/", form(contacts="nobody"))
+    assert bad.status_code == 400 and "is no mail address" in bad.content.decode()
+    assert "already" in operator.post(f"{TENANTS}add/", form(name="acme")).content.decode()
+    late = operator.post(f"{TENANTS}suspend/acme/", form(until="2020-01-01 09:00"))
+    assert late.status_code == 400 and "has passed already" in late.content.decode()
+    assert operator.get(f"{TENANTS}show/nobody/").status_code == 404

@@ -1,0 +1,456 @@
+"""Tenants: suspended, nothing of them is started or planned; resumed, what came due goes on; and what they may have."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.utils import timezone
+
+from tasks_app.client import cancel, reschedule, schedule, schedule_many
+from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, QuotaExceeded
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.tenants import checked_quotas, checked_weight
+from tasks_app.engine.beat import tenants as chore
+from tasks_app.engine.beat.alarms.looking import quotas
+from tasks_app.engine.beat.counting import count
+from tasks_app.engine.beat.job_planner import plan_once
+from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.engine.watch.why import why_job, why_task
+from tasks_app.lifecycle import tenants
+from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, gate_rules
+from tasks_app.lifecycle.start import start
+from tasks_app.models import HeldTask, ScheduleTask, TaskBatch, Tenant
+from tasks_app.sql import execute
+from tests.support.alarms import rule
+from tests.support.audit import deeds
+from tests.support.engine import claim_due, row, run_due
+from tests.support.events import told
+from tests.support.jobs import instances, make, time_passes
+from tests.support.moves import TUESDAY, TYPE, State, claimed, scheduled, settled, started, state
+from tests.support.operators import operator
+
+pytestmark = pytest.mark.django_db
+
+HOUR = timedelta(hours=1)
+
+
+def suspend(name: str = "acme", **how: object) -> None:
+    tenants.suspend(name, operator("the invoice is open"), **how)
+
+
+def resume(name: str = "acme") -> None:
+    tenants.resume(name, operator())
+
+
+def done() -> list[tuple]:
+    return list(deeds().order_by("id").values_list("actor", "verb", "subject", "outcome"))
+
+
+def printed(*words: str, **options: object) -> str:
+    out = StringIO()
+    call_command("tenant", *words, stdout=out, **options)
+    return out.getvalue()
+
+
+# Suspending and resuming.
+
+
+def test_what_comes_due_of_a_suspended_tenant_is_put_aside_and_goes_on_when_it_is_resumed():
+    [theirs] = scheduled("theirs", tenant="acme")
+    [ours] = scheduled("ours")
+    was_due = row(theirs).due_at
+    suspend()
+
+    run_due()
+
+    assert (state(ours).status, state(theirs)) == ("SUCCESS", State("INIT", due=True))
+    assert (row(theirs).due_at.year, HeldTask.objects.get().due_at) == (9000, was_due)
+    assert claim_due() == [] and chore.put_back() == 0
+
+    resume()
+    assert chore.put_back() == 1
+    assert (row(theirs).due_at, HeldTask.objects.count()) == (was_due, 0)
+    assert row(theirs).allowed_at > was_due  # it is not late before it could run
+    run_due()
+    assert state(theirs).status == "SUCCESS"
+
+
+def test_a_batch_of_both_runs_for_the_one_and_not_for_the_other():
+    number = claimed("a", "b")
+    ScheduleTask.objects.filter(biz_key="b").update(tenant="acme")
+    suspend()
+
+    batch = start(number, "worker")
+
+    assert [task.key for task in batch.tasks] == ["a"]
+    assert settled(batch) == 1
+    assert TaskBatch.objects.get().finished_at is not None
+
+
+def test_a_batch_of_which_nothing_is_left_is_finished():
+    number = claimed("a", tenant="acme")
+    suspend()
+
+    assert start(number, "worker").tasks == []
+    assert TaskBatch.objects.get().finished_at is not None
+
+
+def test_what_runs_goes_on_to_its_end():
+    batch = started("a", tenant="acme")
+    suspend()
+
+    assert settled(batch) == 1
+    assert ScheduleTask.objects.get().status == "SUCCESS"
+
+
+def test_a_retry_that_was_put_aside_is_a_retry_afterwards():
+    [task] = scheduled("a", tenant="acme")
+    ScheduleTask.objects.update(attempt=2, status="FAIL")
+    suspend()
+
+    run_due()
+    resume()
+    chore.put_back()
+
+    assert state(task) == State("FAIL", due=True, attempt=2)
+
+
+def test_what_was_moved_or_cancelled_meanwhile_is_left_as_it_is():
+    moved, gone = scheduled("moved", "gone", tenant="acme")
+    suspend()
+    run_due()
+
+    reschedule(TYPE, "moved", at=TUESDAY, tenant="acme")
+    cancel(TYPE, "gone", tenant="acme")
+    resume()
+
+    assert chore.put_back() == 0
+    assert (row(moved).due_at, state(gone).status, HeldTask.objects.count()) == (TUESDAY, "CANCELLED", 0)
+
+
+def test_what_has_expired_meanwhile_does_not_run():
+    [task] = scheduled("a", tenant="acme", expires_after=60)
+    suspend()
+    run_due()
+    execute("UPDATE punctual_task SET execute_time = execute_time - interval '1 hour'")
+
+    resume()
+    chore.put_back()
+    run_due()
+
+    assert (state(task).status, row(task).error_code) == ("CANCELLED", "EXPIRED")
+
+
+def test_of_a_type_with_a_limit_a_suspended_tenant_takes_nothing_from_others():
+    declare_limits(REGISTRY)
+    schedule_many("T_SERIAL", [{"key": n} for n in range(3)], tenant="acme")
+    schedule_many("T_SERIAL", [{"key": "ours"}])
+    suspend()
+
+    granted = claim_limited([Wanted("T_SERIAL", "default", 10)], {"T_SERIAL": 1}, "test", ["acme"])["T_SERIAL"]
+
+    assert granted.tasks == 1
+    assert [ScheduleTask.objects.get(id=id_).biz_key for id_ in TaskBatch.objects.get().ids] == ["ours"]
+    assert HeldTask.objects.count() == 3
+    resume()
+    assert chore.put_back() == 3
+
+
+def test_nothing_of_it_is_planned_and_a_trigger_waits():
+    job, other = make("theirs", every=60, tenant="acme"), make("ours", every=60)
+    before = len(instances(job))
+    suspend()
+
+    time_passes(timedelta(minutes=5))
+    plan_once()
+    verbs.trigger(job.id, "now", operator(), tenant="acme")
+    run_due()
+
+    assert len(instances(job)) == before + 1 and len(instances(other)) > before
+    assert not ScheduleTask.objects.filter(job=job.id, status="SUCCESS").exists()
+    resume()
+    chore.put_back()
+    time_passes(timedelta(minutes=5))
+    plan_once()
+    assert len(instances(job)) > before + 1
+
+
+def test_why_names_the_suspension_the_person_and_the_way_out():
+    [task] = scheduled("a", tenant="acme")
+    suspend(until=TUESDAY)
+
+    due = why_task(row(task))
+    run_due()
+    aside = why_task(row(task))
+
+    assert due.rule == aside.rule == "tenant_suspended"
+    assert "by olga: the invoice is open. `manage.py tenant resume acme` ends it." in due.words
+    assert "until Tue 3 Jan 2090" in aside.words and "It was due" in aside.words
+    assert "olga" not in due.outside and "the invoice is open" in due.outside
+    resume()
+    assert "a beat puts it back" in why_task(row(task)).words or why_task(row(task)).rule == "no_dispatcher"
+
+
+def test_why_says_it_of_a_job_too():
+    job = make("theirs", every=60, tenant="acme")
+    suspend()
+
+    assert why_job(job).rule == "tenant_suspended"
+
+
+def test_a_suspension_ends_by_itself():
+    [task] = scheduled("a", tenant="acme")
+    suspend(until=timezone.now() + HOUR)
+    run_due()
+    chore.tend_tenants()
+    assert Tenant.objects.get(name="acme").suspended
+
+    Tenant.objects.filter(name="acme").update(until=timezone.now() - HOUR)
+    chore.tend_tenants()
+
+    assert not Tenant.objects.get(name="acme").suspended
+    run_due()
+    assert state(task).status == "SUCCESS"
+    assert ("beat", "resume", "tenant acme", "resumed") in done()
+
+
+def test_suspending_and_resuming_are_told_and_audited_once():
+    suspend()
+    suspend()
+    resume()
+    resume()
+
+    assert [event.type for event in told()] == ["tenant.suspended", "tenant.resumed"]
+    assert {event.tenant for event in told()} == {"acme"}
+    assert done() == [
+        ("olga", "suspend", "tenant acme", "suspended"),
+        ("olga", "resume", "tenant acme", "resumed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "words"),
+    [
+        ("internal", {}, "can't be suspended"),
+        ("acme", {"until": timezone.now() - HOUR}, "has passed already"),
+        ("", {}, "tenant is empty"),
+        ("x" * 64, {}, "at most 63"),
+    ],
+)
+def test_a_suspension_that_makes_no_sense_is_refused(name, how, words):
+    with pytest.raises(InvalidTask, match=words):
+        suspend(name, **how)
+    assert not Tenant.objects.filter(state="SUSPENDED").exists()
+
+
+# Rows.
+
+
+def test_a_tenant_without_a_row_works_and_gets_one_with_a_token_or_when_a_beat_counts():
+    scheduled("a", tenant="by task")
+    run_due()
+    assert not Tenant.objects.filter(name="by task").exists()
+
+    scheduled("b", tenant="by task")
+    count()
+    issue("t", "by token", operator())
+
+    assert {"by task", "by token"} <= set(Tenant.objects.values_list("name", flat=True))
+
+
+def test_a_tenant_is_made_and_changed_with_before_and_after_in_the_audit():
+    tenants.create("acme", operator(), title="Acme", max_jobs=3)
+    done = tenants.edit("acme", {"max_jobs": None, "contacts": ["a@example.com", "a@example.com"]}, operator())
+
+    assert done.changed and (done.row.max_jobs, done.row.contacts) == (None, ["a@example.com"])
+    assert not tenants.edit("acme", {"title": "Acme"}, operator()).changed
+    with pytest.raises(NameTaken, match="already"), transaction.atomic():
+        tenants.create("acme", operator())
+    with pytest.raises(NotThere, match="tenant create"), transaction.atomic():
+        tenants.edit("nobody", {"title": "x"}, operator())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"max_jobs": -1}, "max_jobs=-1 won't do"),
+        ({"max_jobs": True}, "max_jobs=True won't do"),
+        ({"max_tasks": 3e9}, "whole number"),
+        ({"weight": 0}, "from 1 to 10,000"),
+        ({"contacts": "a@example.com"}, "must be a list"),
+        ({"contacts": ["nobody"]}, "no mail address"),
+        ({"timezone": "Europe/Berln"}, "Did you mean 'Europe/Berlin'"),
+        ({"max_job": 1}, "no 'max_job'"),
+        ({"title": "x" * 101}, "at most 100"),
+    ],
+)
+def test_what_a_tenant_can_not_have_is_refused(given, words):
+    with pytest.raises(InvalidTask, match=words):
+        tenants.create("acme", operator(), **given)
+
+
+def test_nothing_to_change_is_said_and_unknown_quotas_are_named():
+    with pytest.raises(NothingToDo, match="nothing was given"):
+        tenants.edit("acme", {}, operator())
+    with pytest.raises(InvalidTask, match="Did you mean 'max_jobs'"):
+        checked_quotas({"max_job": 1})
+    with pytest.raises(InvalidTask, match="can have no quotas"):
+        tenants.create("internal", operator(), max_jobs=1)
+    assert checked_weight(1) == 1
+
+
+# Quotas.
+
+
+def counted() -> None:
+    chore.count_again()
+    chore.count_used()
+
+
+def test_more_live_tasks_than_the_quota_are_refused_until_some_are_done():
+    tenants.create("acme", operator(), max_tasks=2)
+    scheduled("a", "b", tenant="acme", at=TUESDAY)
+    counted()
+
+    with (
+        pytest.raises(QuotaExceeded, match="has 2 live tasks, and may have 2") as refused,
+        transaction.atomic(),
+    ):
+        schedule(TYPE, "c", tenant="acme")
+    assert (refused.value.quota, refused.value.limit, refused.value.used) == ("max_tasks", 2, 2)
+    assert schedule(TYPE, "a", tenant="acme").outcome == "EXISTS"
+    assert reschedule(TYPE, "a", tenant="acme", delay=60).outcome == "UPDATED"
+    assert schedule(TYPE, "c").outcome == "CREATED"  # another tenant's
+
+    cancel(TYPE, "a", tenant="acme")
+    counted()
+    assert schedule(TYPE, "c", tenant="acme").outcome == "CREATED"
+
+
+@pytest.mark.parametrize("how", [{}, {"idem_key": "once"}])
+def test_of_many_at_once_none_is_written_if_one_is_refused(how):
+    tenants.create("acme", operator(), max_payload_bytes=11)
+
+    with (
+        pytest.raises(QuotaExceeded, match="payload has 12 bytes") as refused,
+        transaction.atomic(),
+    ):
+        schedule_many(TYPE, [{"key": "small"}, {"key": "large", "payload": {"a": "1234"}} | how], tenant="acme")
+
+    assert refused.value.retry_after is None
+    schedule(TYPE, "fits", tenant="acme", payload={"a": "123"}, **how)
+    schedule(TYPE, "ours", payload={"a": "12345678"})
+
+
+def test_a_task_that_is_over_and_comes_back_is_bound_as_well():
+    tenants.create("acme", operator(), max_tasks=1)
+    settled(started("a", tenant="acme"))
+    scheduled("b", tenant="acme", at=TUESDAY)
+    counted()
+
+    for verb in (schedule, reschedule):
+        with pytest.raises(QuotaExceeded), transaction.atomic():
+            verb(TYPE, "new", tenant="acme", delay=60)
+    with pytest.raises(QuotaExceeded), transaction.atomic():
+        schedule(TYPE, "a", tenant="acme", delay=60)
+
+
+def test_a_larger_quota_counts_at_once():
+    tenants.create("acme", operator(), max_tasks=0)
+    counted()
+    with pytest.raises(QuotaExceeded), transaction.atomic():
+        schedule(TYPE, "a", tenant="acme")
+
+    tenants.edit("acme", {"max_tasks": 5}, operator())
+
+    assert schedule(TYPE, "a", tenant="acme").outcome == "CREATED"
+
+
+def test_more_jobs_than_the_quota_and_jobs_with_a_larger_payload_are_refused():
+    tenants.create("acme", operator(), max_jobs=1, max_payload_bytes=20)
+    job = make("one", every=60, tenant="acme")
+
+    with pytest.raises(QuotaExceeded, match="has 1 jobs, and may have 1"), transaction.atomic():
+        make("two", every=60, tenant="acme")
+    with pytest.raises(QuotaExceeded, match="max_payload_bytes"), transaction.atomic():
+        verbs.edit(job.id, {"payload": {"a": "x" * 20}}, operator(), tenant="acme")
+    verbs.edit(job.id, {"payload": {"a": "x"}}, operator(), tenant="acme")
+    verbs.delete(job.id, operator(), tenant="acme")
+    make("two", every=60, tenant="acme")
+
+
+def test_four_fifths_of_a_quota_are_told_once_and_found_by_alarms():
+    tenants.create("acme", operator(), max_tasks=5, max_jobs=1)
+    make("one", every=3600, tenant="acme")
+    scheduled("a", "b", tenant="acme", at=TUESDAY)
+    counted()
+    assert [event.data["quota"] for event in told("tenant.quota_near")] == ["max_jobs"]
+
+    scheduled("c", "d", tenant="acme", at=TUESDAY)
+    counted()
+    counted()
+
+    near = told("tenant.quota_near")[-1]
+    assert len(told("tenant.quota_near")) == 2
+    assert near.data["quota"] == "max_tasks" and near.data["used"] >= 4
+    assert list(quotas()) == []
+    rule(conditions=("quota",))
+    found = list(quotas())
+    assert [(one.tenant, one.cause) for one in found] == [("acme", "acme max_jobs"), ("acme", "acme max_tasks")]
+
+
+# The command.
+
+
+def test_the_command_makes_shows_suspends_and_resumes():
+    assert "There is a tenant 'acme' now" in printed("create", "acme", "--title", "Acme Ltd", "--max-tasks", "10")
+    assert "would not fire" in printed("suspend", "acme", "--reason", "x", "--dry-run")
+    assert "is suspended." in printed("suspend", "acme", "--reason", "unpaid", "--until", "2090-01-03T09:00+00:00")
+    scheduled("a", tenant="acme")
+    run_due()
+
+    shown, listed = printed("show", "acme"), printed("list")
+    assert "suspended since" in shown and "1 tasks wait" in shown and "max_tasks: 10" in shown
+    assert "unpaid, 1 wait  Acme Ltd" in listed
+    [told_] = [one for one in json.loads(printed("list", "--json")) if one["name"] == "acme"]
+    assert (told_["state"], told_["held_tasks"], told_["quotas"]["max_tasks"]) == ("SUSPENDED", 1, 10)
+    assert "1 tasks that came due" in printed("resume", "acme", "--reason", "paid")
+    assert "nothing was changed" in printed("resume", "acme", "--reason", "paid")
+    assert "is changed" in printed("edit", "acme", "--max-tasks", "none")
+    assert Tenant.objects.get(name="acme").max_tasks is None
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["suspend", "acme", "--reason", "x", "--until", "tomorrow"], "no time with a zone"),
+        (["edit", "acme", "--weight", "0"], "from 1 to 10,000"),
+        (["show", "nobody"], "no tenant 'nobody'"),
+        (["edit", "nobody", "--title", "x"], "no tenant 'nobody'"),
+    ],
+)
+def test_the_command_names_what_is_wrong(words, says):
+    with pytest.raises(CommandError, match=says):
+        printed(*words)
+
+
+def test_the_settings_of_a_tenant_are_shown(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {
+        "RETENTION": {"brief": {"hot_days": 2, "tenants": ["acme"]}},
+        "RETRY_BUDGETS": {"tenants": {"acme": {"share": 0.2}}},
+    }
+    tenants.create("acme", operator())
+
+    shown = printed("show", "acme")
+
+    assert "retention class by the settings: brief: 2 days" in shown and "20% of all tries" in shown
+
+
+def test_beats_know_who_is_suspended():
+    suspend()
+
+    assert gate_rules().suspended == ("acme",)
