@@ -121,6 +121,12 @@ from .api.tasks import read_task as _read_task
 from .api.tasks import reschedule_task as _reschedule_task
 from .api.tasks import reschedule_unit as _reschedule_unit
 from .api.tasks import retry_task as _retry_task
+from .api.tenants import create_tenant as _create_tenant
+from .api.tenants import edit_tenant as _edit_tenant
+from .api.tenants import list_all_tenants as _list_all_tenants
+from .api.tenants import read_tenant as _read_tenant
+from .api.tenants import resume_tenant as _resume_tenant
+from .api.tenants import suspend_tenant as _suspend_tenant
 from .client import AuthenticatedClient
 from .models.alarm_channel_in import AlarmChannelIn
 from .models.alarm_channel_out import AlarmChannelOut
@@ -251,6 +257,13 @@ from .models.task_page import TaskPage
 from .models.task_status import TaskStatus
 from .models.task_type_out import TaskTypeOut
 from .models.task_types import TaskTypes
+from .models.tenant_changed_out import TenantChangedOut
+from .models.tenant_in import TenantIn
+from .models.tenant_out import TenantOut
+from .models.tenant_page import TenantPage
+from .models.tenant_patch import TenantPatch
+from .models.tenant_resume_in import TenantResumeIn
+from .models.tenant_suspend_in import TenantSuspendIn
 from .models.tested_out import TestedOut
 from .models.trigger_in import TriggerIn
 from .models.trigger_out import TriggerOut
@@ -2202,6 +2215,111 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(LetterDetailOut, answer.parsed)
+
+    def list_all_tenants(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> TenantPage:
+        """List tenants, by name"""
+        answer = _list_all_tenants.sync_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(TenantPage, answer.parsed)
+
+    def iterate_all_tenants(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[TenantOut]:
+        """All that `list_all_tenants` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_all_tenants(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def create_tenant(
+        self,
+        body: TenantIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Make a tenant"""
+        answer = _create_tenant.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
+
+    def read_tenant(
+        self,
+        name: str,
+    ) -> TenantOut:
+        """Read a tenant, its quotas and what it uses"""
+        answer = _read_tenant.sync_detailed(
+            client=self.client,
+            name=name,
+        )
+        return cast(TenantOut, answer.parsed)
+
+    def edit_tenant(
+        self,
+        name: str,
+        body: TenantPatch,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Change a tenant or its quotas"""
+        answer = _edit_tenant.sync_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
+
+    def suspend_tenant(
+        self,
+        name: str,
+        body: TenantSuspendIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantChangedOut:
+        """Suspend a tenant: nothing of it is started"""
+        answer = _suspend_tenant.sync_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantChangedOut, answer.parsed)
+
+    def resume_tenant(
+        self,
+        name: str,
+        body: TenantResumeIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantChangedOut:
+        """Resume a tenant"""
+        answer = _resume_tenant.sync_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantChangedOut, answer.parsed)
 
     def list_audit(
         self,
@@ -4308,6 +4426,111 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(LetterDetailOut, answer.parsed)
+
+    async def list_all_tenants(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> TenantPage:
+        """List tenants, by name"""
+        answer = await _list_all_tenants.asyncio_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(TenantPage, answer.parsed)
+
+    async def iterate_all_tenants(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[TenantOut]:
+        """All that `list_all_tenants` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_all_tenants(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def create_tenant(
+        self,
+        body: TenantIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Make a tenant"""
+        answer = await _create_tenant.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
+
+    async def read_tenant(
+        self,
+        name: str,
+    ) -> TenantOut:
+        """Read a tenant, its quotas and what it uses"""
+        answer = await _read_tenant.asyncio_detailed(
+            client=self.client,
+            name=name,
+        )
+        return cast(TenantOut, answer.parsed)
+
+    async def edit_tenant(
+        self,
+        name: str,
+        body: TenantPatch,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Change a tenant or its quotas"""
+        answer = await _edit_tenant.asyncio_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
+
+    async def suspend_tenant(
+        self,
+        name: str,
+        body: TenantSuspendIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantChangedOut:
+        """Suspend a tenant: nothing of it is started"""
+        answer = await _suspend_tenant.asyncio_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantChangedOut, answer.parsed)
+
+    async def resume_tenant(
+        self,
+        name: str,
+        body: TenantResumeIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantChangedOut:
+        """Resume a tenant"""
+        answer = await _resume_tenant.asyncio_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantChangedOut, answer.parsed)
 
     async def list_audit(
         self,

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, EndSafeguardData, EndSafeguardErrors, EndSafeguardResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, ForbidSafeguardData, ForbidSafeguardErrors, ForbidSafeguardResponses, ForceSafeguardData, ForceSafeguardErrors, ForceSafeguardResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, ImportCalendarData, ImportCalendarErrors, ImportCalendarResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRecoveriesData, ListRecoveriesErrors, ListRecoveriesResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSafeguardIncidentsData, ListSafeguardIncidentsErrors, ListSafeguardIncidentsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewDraftData, PreviewDraftErrors, PreviewDraftResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, QuarantineInstallationData, QuarantineInstallationErrors, QuarantineInstallationResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadForecastData, ReadForecastErrors, ReadForecastResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadInstallationData, ReadInstallationErrors, ReadInstallationResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSafeguardsData, ReadSafeguardsErrors, ReadSafeguardsResponses, ReadServiceLevelsData, ReadServiceLevelsErrors, ReadServiceLevelsResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, RehearseInstallationData, RehearseInstallationErrors, RehearseInstallationResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunGraphData, RerunGraphErrors, RerunGraphResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeInstallationData, ResumeInstallationErrors, ResumeInstallationResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
+import type { AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, CreateTenantData, CreateTenantErrors, CreateTenantResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, EditTenantData, EditTenantErrors, EditTenantResponses, EndSafeguardData, EndSafeguardErrors, EndSafeguardResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, ForbidSafeguardData, ForbidSafeguardErrors, ForbidSafeguardResponses, ForceSafeguardData, ForceSafeguardErrors, ForceSafeguardResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, ImportCalendarData, ImportCalendarErrors, ImportCalendarResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAllTenantsData, ListAllTenantsErrors, ListAllTenantsResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRecoveriesData, ListRecoveriesErrors, ListRecoveriesResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSafeguardIncidentsData, ListSafeguardIncidentsErrors, ListSafeguardIncidentsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewDraftData, PreviewDraftErrors, PreviewDraftResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, QuarantineInstallationData, QuarantineInstallationErrors, QuarantineInstallationResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadForecastData, ReadForecastErrors, ReadForecastResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadInstallationData, ReadInstallationErrors, ReadInstallationResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSafeguardsData, ReadSafeguardsErrors, ReadSafeguardsResponses, ReadServiceLevelsData, ReadServiceLevelsErrors, ReadServiceLevelsResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadTenantData, ReadTenantErrors, ReadTenantResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, RehearseInstallationData, RehearseInstallationErrors, RehearseInstallationResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunGraphData, RerunGraphErrors, RerunGraphResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeInstallationData, ResumeInstallationErrors, ResumeInstallationResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, ResumeTenantData, ResumeTenantErrors, ResumeTenantResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, SuspendTenantData, SuspendTenantErrors, SuspendTenantResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -2068,6 +2068,126 @@ export class Operations extends HeyApiClient {
                     type: 'apiKey'
                 }],
             url: '/dead-letters/{letter_id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * List tenants, by name
+     *
+     * A tenant's token sees its own tenant alone.
+     */
+    public listAllTenants<ThrowOnError extends boolean = true>(options?: Options<ListAllTenantsData, ThrowOnError>): RequestResult<ListAllTenantsResponses, ListAllTenantsErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListAllTenantsResponses, ListAllTenantsErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tenants',
+            ...options
+        });
+    }
+    
+    /**
+     * Make a tenant
+     *
+     * Not needed before its first task: a tenant that nobody has made is active and has no quotas.
+     */
+    public createTenant<ThrowOnError extends boolean = true>(options: Options<CreateTenantData, ThrowOnError>): RequestResult<CreateTenantResponses, CreateTenantErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<CreateTenantResponses, CreateTenantErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tenants',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Read a tenant, its quotas and what it uses
+     */
+    public readTenant<ThrowOnError extends boolean = true>(options: Options<ReadTenantData, ThrowOnError>): RequestResult<ReadTenantResponses, ReadTenantErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).get<ReadTenantResponses, ReadTenantErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tenants/{name}',
+            ...options
+        });
+    }
+    
+    /**
+     * Change a tenant or its quotas
+     */
+    public editTenant<ThrowOnError extends boolean = true>(options: Options<EditTenantData, ThrowOnError>): RequestResult<EditTenantResponses, EditTenantErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<EditTenantResponses, EditTenantErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tenants/{name}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Suspend a tenant: nothing of it is started
+     *
+     * What runs goes on to its end, and all data stays. Its tokens can read, and nothing else.
+     */
+    public suspendTenant<ThrowOnError extends boolean = true>(options: Options<SuspendTenantData, ThrowOnError>): RequestResult<SuspendTenantResponses, SuspendTenantErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<SuspendTenantResponses, SuspendTenantErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tenants/{name}/suspend',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Resume a tenant
+     *
+     * What came due meanwhile is due again within seconds; what has expired does not run.
+     */
+    public resumeTenant<ThrowOnError extends boolean = true>(options: Options<ResumeTenantData, ThrowOnError>): RequestResult<ResumeTenantResponses, ResumeTenantErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<ResumeTenantResponses, ResumeTenantErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tenants/{name}/resume',
             ...options,
             headers: {
                 'Content-Type': 'application/json',

@@ -1028,7 +1028,7 @@ export type CompleteIn = {
  *
  * What a rule can be about.
  */
-export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'trouble' | 'safeguard' | 'quarantine';
+export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'quota' | 'trouble' | 'safeguard' | 'quarantine';
 
 /**
  * DayOut
@@ -2807,6 +2807,10 @@ export type Problem = {
      */
     job?: JobRef;
     /**
+     * The quota of the tenant, and how much of it is used, if the problem is about one
+     */
+    quota?: QuotaRef;
+    /**
      * What is wrong with which fields of the body, where that is known
      */
     errors?: Array<FieldErrorOut>;
@@ -2817,7 +2821,7 @@ export type Problem = {
  *
  * What went wrong, for programs; the number in it is the status of the answer.
  */
-export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_500_INTERNAL' | 'SCH_503_DEGRADED' | 'SCH_503_OVERLOADED' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
+export type ProblemCode = 'SCH_400_MALFORMED' | 'SCH_400_IDEMPOTENCY_KEY_MISSING' | 'SCH_401_UNAUTHENTICATED' | 'SCH_403_FORBIDDEN' | 'SCH_403_TYPE_CLOSED' | 'SCH_403_LANE_CLOSED' | 'SCH_403_TENANT_SUSPENDED' | 'SCH_404_NOT_FOUND' | 'SCH_405_METHOD_NOT_ALLOWED' | 'SCH_409_DUPLICATE' | 'SCH_409_CLAIMED' | 'SCH_409_IN_PROGRESS' | 'SCH_409_CONFLICT' | 'SCH_409_HAS_CHILDREN' | 'SCH_409_NOT_AWAY' | 'SCH_412_STALE' | 'SCH_413_TOO_LARGE' | 'SCH_422_INVALID' | 'SCH_422_KEY_REUSED' | 'SCH_428_IF_MATCH_MISSING' | 'SCH_429_RETRY_LIMITED' | 'SCH_429_TOO_MANY' | 'SCH_429_QUOTA' | 'SCH_500_INTERNAL' | 'SCH_503_DEGRADED' | 'SCH_503_OVERLOADED' | 'SCH_503_DISPATCHER_DOWN' | 'SCH_503_DATABASE_DOWN' | 'SCH_503_ARCHIVE_DOWN';
 
 /**
  * ProductOut
@@ -2887,6 +2891,50 @@ export type ProgressOut = {
      * When it said so
      */
     at: string;
+};
+
+/**
+ * QuotaRef
+ *
+ * A quota that is used up.
+ */
+export type QuotaRef = {
+    name: string;
+    limit: number;
+    used: number;
+};
+
+/**
+ * QuotasIn
+ *
+ * How much it may have; null: as much as it likes. What is left out stays as it is.
+ */
+export type QuotasIn = {
+    max_jobs?: number | null;
+    /**
+     * Live ones
+     */
+    max_tasks?: number | null;
+    /**
+     * Of one task, as JSON
+     */
+    max_payload_bytes?: number | null;
+    /**
+     * Of this API, by all its tokens together
+     */
+    calls_per_minute?: number | null;
+};
+
+/**
+ * QuotasOut
+ *
+ * How much it may have; null: as much as it likes.
+ */
+export type QuotasOut = {
+    max_jobs: number | null;
+    max_tasks: number | null;
+    max_payload_bytes: number | null;
+    calls_per_minute: number | null;
 };
 
 /**
@@ -3151,7 +3199,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'quarantined' | 'rehearsed' | 'held_overdue' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'quarantined' | 'rehearsed' | 'held_overdue' | 'tenant_suspended' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * RunLineOut
@@ -4031,6 +4079,158 @@ export type TaskTypes = {
 };
 
 /**
+ * TenantChangedOut
+ */
+export type TenantChangedOut = {
+    /**
+     * False: it already was so, and nothing was written
+     */
+    changed: boolean;
+    tenant: TenantOut;
+};
+
+/**
+ * TenantIn
+ *
+ * A new tenant.
+ */
+export type TenantIn = {
+    /**
+     * For people
+     */
+    title?: string | null;
+    /**
+     * IANA name; of its new jobs that have a `cron` and name none
+     */
+    timezone?: string | null;
+    /**
+     * Mail addresses; the list replaces the old one
+     */
+    contacts?: Array<string> | null;
+    /**
+     * Its share beside others; 100 is the usual one
+     */
+    weight?: number | null;
+    quotas?: QuotasIn | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    name: string;
+};
+
+/**
+ * TenantOut
+ */
+export type TenantOut = {
+    name: string;
+    title: string;
+    state: TenantState;
+    /**
+     * Why it is suspended; else empty
+     */
+    reason: string;
+    /**
+     * In this state
+     */
+    since: string;
+    /**
+     * It is resumed by itself then
+     */
+    until: string | null;
+    /**
+     * Who has changed its state last; null for its own tokens
+     */
+    by: string | null;
+    /**
+     * Of its new jobs that have a `cron` and name none; empty: UTC
+     */
+    timezone: string;
+    contacts: Array<string>;
+    weight: number;
+    quotas: QuotasOut;
+    /**
+     * Live ones, when a beat has last counted; null without a quota for them
+     */
+    tasks: number | null;
+    /**
+     * That came due while it was suspended and wait; 10000: that many, or more
+     */
+    held_tasks: number;
+};
+
+/**
+ * TenantPage
+ */
+export type TenantPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<TenantOut>;
+};
+
+/**
+ * TenantPatch
+ *
+ * The fields to change.
+ */
+export type TenantPatch = {
+    /**
+     * For people
+     */
+    title?: string | null;
+    /**
+     * IANA name; of its new jobs that have a `cron` and name none
+     */
+    timezone?: string | null;
+    /**
+     * Mail addresses; the list replaces the old one
+     */
+    contacts?: Array<string> | null;
+    /**
+     * Its share beside others; 100 is the usual one
+     */
+    weight?: number | null;
+    quotas?: QuotasIn | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * TenantResumeIn
+ */
+export type TenantResumeIn = {
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
+ * TenantState
+ *
+ * Whether its tasks are started.
+ */
+export type TenantState = 'ACTIVE' | 'SUSPENDED';
+
+/**
+ * TenantSuspendIn
+ */
+export type TenantSuspendIn = {
+    /**
+     * Why; its tokens are told, and it is kept in the audit
+     */
+    reason: string;
+    /**
+     * It is resumed by itself then; left out: only when told
+     */
+    until?: string | null;
+};
+
+/**
  * TestedOut
  *
  * What the receiver said to a test event.
@@ -4222,7 +4422,7 @@ export type PreviewDraftErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -4234,7 +4434,7 @@ export type PreviewDraftErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4287,7 +4487,7 @@ export type ListJobsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4334,7 +4534,7 @@ export type CreateJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -4350,7 +4550,7 @@ export type CreateJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4399,7 +4599,7 @@ export type DeleteJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -4423,7 +4623,7 @@ export type DeleteJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4470,7 +4670,7 @@ export type ReadJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4523,7 +4723,7 @@ export type EditJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -4551,7 +4751,7 @@ export type EditJobErrors = {
      */
     428: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4600,7 +4800,7 @@ export type PauseJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -4620,7 +4820,7 @@ export type PauseJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4669,7 +4869,7 @@ export type ResumeJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -4689,7 +4889,7 @@ export type ResumeJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4738,7 +4938,7 @@ export type TriggerJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -4758,7 +4958,7 @@ export type TriggerJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4823,7 +5023,7 @@ export type ListInstancesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4872,7 +5072,7 @@ export type PreviewJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4925,7 +5125,7 @@ export type SkipFiringErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -4945,7 +5145,7 @@ export type SkipFiringErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -4998,7 +5198,7 @@ export type MoveFiringErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -5018,7 +5218,7 @@ export type MoveFiringErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5071,7 +5271,7 @@ export type RestoreFiringErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -5091,7 +5291,7 @@ export type RestoreFiringErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5138,7 +5338,7 @@ export type ExplainJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5187,7 +5387,7 @@ export type BackfillJobErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -5207,7 +5407,7 @@ export type BackfillJobErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5254,7 +5454,7 @@ export type BackfillJobsErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -5274,7 +5474,7 @@ export type BackfillJobsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5321,7 +5521,7 @@ export type CreateTasksErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -5337,7 +5537,7 @@ export type CreateTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5384,7 +5584,7 @@ export type CancelTasksErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -5404,7 +5604,7 @@ export type CancelTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5487,7 +5687,7 @@ export type CompleteTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5570,7 +5770,7 @@ export type FailTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5653,7 +5853,7 @@ export type ProgressTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5746,7 +5946,7 @@ export type ListTasksErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5793,7 +5993,7 @@ export type CreateTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -5809,7 +6009,7 @@ export type CreateTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5856,7 +6056,7 @@ export type RescheduleUnitErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -5872,7 +6072,7 @@ export type RescheduleUnitErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5919,7 +6119,7 @@ export type ReadTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -5968,7 +6168,7 @@ export type CancelTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -5988,7 +6188,7 @@ export type CancelTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6037,7 +6237,7 @@ export type RetryTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -6057,7 +6257,7 @@ export type RetryTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6106,7 +6306,7 @@ export type RescheduleTaskErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -6126,7 +6326,7 @@ export type RescheduleTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6173,7 +6373,7 @@ export type ExplainTaskErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6229,7 +6429,7 @@ export type ListAttemptsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6283,7 +6483,7 @@ export type ListRunsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6330,7 +6530,7 @@ export type ReadOneRunErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6379,7 +6579,7 @@ export type RerunGraphErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -6399,7 +6599,7 @@ export type RerunGraphErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6455,7 +6655,7 @@ export type ListLogsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6505,7 +6705,7 @@ export type ListCalendarsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6552,7 +6752,7 @@ export type CreateCalendarErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -6568,7 +6768,7 @@ export type CreateCalendarErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6615,7 +6815,7 @@ export type ImportCalendarErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -6631,7 +6831,7 @@ export type ImportCalendarErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6680,7 +6880,7 @@ export type DeleteCalendarErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -6704,7 +6904,7 @@ export type DeleteCalendarErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6751,7 +6951,7 @@ export type ReadCalendarErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6804,7 +7004,7 @@ export type EditCalendarErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -6832,7 +7032,7 @@ export type EditCalendarErrors = {
      */
     428: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6884,7 +7084,7 @@ export type ListCampaignsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6931,7 +7131,7 @@ export type StartCampaignErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -6947,7 +7147,7 @@ export type StartCampaignErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -6994,7 +7194,7 @@ export type ReadCampaignErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7043,7 +7243,7 @@ export type ChangeCampaignErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7063,7 +7263,7 @@ export type ChangeCampaignErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7112,7 +7312,7 @@ export type PauseCampaignErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7132,7 +7332,7 @@ export type PauseCampaignErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7181,7 +7381,7 @@ export type ResumeCampaignErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7201,7 +7401,7 @@ export type ResumeCampaignErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7250,7 +7450,7 @@ export type CancelCampaignErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7270,7 +7470,7 @@ export type CancelCampaignErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7311,7 +7511,7 @@ export type ReadTaskTypesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7358,7 +7558,7 @@ export type ReadTaskTypeErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7399,7 +7599,7 @@ export type ReadLanesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7451,7 +7651,7 @@ export type PauseLaneErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7467,7 +7667,7 @@ export type PauseLaneErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7519,7 +7719,7 @@ export type ResumeLaneErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7535,7 +7735,7 @@ export type ResumeLaneErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7576,7 +7776,7 @@ export type ReadLimitsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7617,7 +7817,7 @@ export type ReadHostsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7662,7 +7862,7 @@ export type LiftHostErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7682,7 +7882,7 @@ export type LiftHostErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7725,7 +7925,7 @@ export type LimitHostErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7737,7 +7937,7 @@ export type LimitHostErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7782,7 +7982,7 @@ export type TryHostErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7802,7 +8002,7 @@ export type TryHostErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7843,7 +8043,7 @@ export type ReadSafeguardsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7894,7 +8094,7 @@ export type ListSafeguardIncidentsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -7946,7 +8146,7 @@ export type ForceSafeguardErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -7962,7 +8162,7 @@ export type ForceSafeguardErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8014,7 +8214,7 @@ export type ForbidSafeguardErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8030,7 +8230,7 @@ export type ForbidSafeguardErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8082,7 +8282,7 @@ export type EndSafeguardErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8098,7 +8298,7 @@ export type EndSafeguardErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8144,7 +8344,7 @@ export type ReadInstallationErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8191,7 +8391,7 @@ export type QuarantineInstallationErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8207,7 +8407,7 @@ export type QuarantineInstallationErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8254,7 +8454,7 @@ export type ResumeInstallationErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8270,7 +8470,7 @@ export type ResumeInstallationErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8317,7 +8517,7 @@ export type RehearseInstallationErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8333,7 +8533,7 @@ export type RehearseInstallationErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8383,7 +8583,7 @@ export type ListRecoveriesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8437,7 +8637,7 @@ export type ListSecretsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8482,7 +8682,7 @@ export type DeleteSecretErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8502,7 +8702,7 @@ export type DeleteSecretErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8545,7 +8745,7 @@ export type SetSecretErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8557,7 +8757,7 @@ export type SetSecretErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8602,7 +8802,7 @@ export type WithdrawSecretErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8622,7 +8822,7 @@ export type WithdrawSecretErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8672,7 +8872,7 @@ export type ListSubscriptionsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8713,7 +8913,7 @@ export type CreateSubscriptionErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8729,7 +8929,7 @@ export type CreateSubscriptionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8774,7 +8974,7 @@ export type DeleteSubscriptionErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8794,7 +8994,7 @@ export type DeleteSubscriptionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8841,7 +9041,7 @@ export type ReadSubscriptionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8884,7 +9084,7 @@ export type ChangeSubscriptionErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8900,7 +9100,7 @@ export type ChangeSubscriptionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -8949,7 +9149,7 @@ export type PauseSubscriptionErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -8969,7 +9169,7 @@ export type PauseSubscriptionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9018,7 +9218,7 @@ export type ResumeSubscriptionErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9038,7 +9238,7 @@ export type ResumeSubscriptionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9087,7 +9287,7 @@ export type ReplaySubscriptionErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9107,7 +9307,7 @@ export type ReplaySubscriptionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9146,7 +9346,7 @@ export type TestSubscriptionErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9162,7 +9362,7 @@ export type TestSubscriptionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9205,7 +9405,7 @@ export type AddSubscriptionSecretErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9221,7 +9421,7 @@ export type AddSubscriptionSecretErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9270,7 +9470,7 @@ export type WithdrawSubscriptionSecretsErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9290,7 +9490,7 @@ export type WithdrawSubscriptionSecretsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9346,7 +9546,7 @@ export type ListDeliveriesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9406,7 +9606,7 @@ export type ListAlarmRulesErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9453,7 +9653,7 @@ export type CreateAlarmRuleErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9469,7 +9669,7 @@ export type CreateAlarmRuleErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9518,7 +9718,7 @@ export type DeleteAlarmRuleErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9542,7 +9742,7 @@ export type DeleteAlarmRuleErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9589,7 +9789,7 @@ export type ReadAlarmRuleErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9642,7 +9842,7 @@ export type EditAlarmRuleErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9670,7 +9870,7 @@ export type EditAlarmRuleErrors = {
      */
     428: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9730,7 +9930,7 @@ export type ListAlarmChannelsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9771,7 +9971,7 @@ export type CreateAlarmChannelErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9787,7 +9987,7 @@ export type CreateAlarmChannelErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9836,7 +10036,7 @@ export type DeleteAlarmChannelErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9860,7 +10060,7 @@ export type DeleteAlarmChannelErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9907,7 +10107,7 @@ export type ReadAlarmChannelErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -9960,7 +10160,7 @@ export type EditAlarmChannelErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -9988,7 +10188,7 @@ export type EditAlarmChannelErrors = {
      */
     428: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10027,7 +10227,7 @@ export type TestAlarmChannelErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -10043,7 +10243,7 @@ export type TestAlarmChannelErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10090,7 +10290,7 @@ export type ReadChannelAlertsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10155,7 +10355,7 @@ export type ListIncidentsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10202,7 +10402,7 @@ export type ReadIncidentErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10267,7 +10467,7 @@ export type ListDeadLettersErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10324,7 +10524,7 @@ export type GroupDeadLettersErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10371,7 +10571,7 @@ export type ReplayDeadLettersErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -10387,7 +10587,7 @@ export type ReplayDeadLettersErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_RETRY_LIMITED`: Retried too often; `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10434,7 +10634,7 @@ export type DiscardDeadLettersErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -10450,7 +10650,7 @@ export type DiscardDeadLettersErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10497,7 +10697,7 @@ export type ReadDeadLetterErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10546,7 +10746,7 @@ export type TagDeadLetterErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
      */
     403: Problem;
     /**
@@ -10566,7 +10766,7 @@ export type TagDeadLetterErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10589,6 +10789,385 @@ export type TagDeadLetterResponses = {
 };
 
 export type TagDeadLetterResponse = TagDeadLetterResponses[keyof TagDeadLetterResponses];
+
+export type ListAllTenantsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/tenants';
+};
+
+export type ListAllTenantsErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListAllTenantsError = ListAllTenantsErrors[keyof ListAllTenantsErrors];
+
+export type ListAllTenantsResponses = {
+    /**
+     * OK
+     */
+    200: TenantPage;
+};
+
+export type ListAllTenantsResponse = ListAllTenantsResponses[keyof ListAllTenantsResponses];
+
+export type CreateTenantData = {
+    body: TenantIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/tenants';
+};
+
+export type CreateTenantErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_409_DUPLICATE`: The name or the unit is taken; `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type CreateTenantError = CreateTenantErrors[keyof CreateTenantErrors];
+
+export type CreateTenantResponses = {
+    /**
+     * Created
+     */
+    201: TenantOut;
+};
+
+export type CreateTenantResponse = CreateTenantResponses[keyof CreateTenantResponses];
+
+export type ReadTenantData = {
+    body?: never;
+    path: {
+        /**
+         * The tenant
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/tenants/{name}';
+};
+
+export type ReadTenantErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadTenantError = ReadTenantErrors[keyof ReadTenantErrors];
+
+export type ReadTenantResponses = {
+    /**
+     * OK
+     */
+    200: TenantOut;
+};
+
+export type ReadTenantResponse = ReadTenantResponses[keyof ReadTenantResponses];
+
+export type EditTenantData = {
+    body: TenantPatch;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The tenant
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/tenants/{name}';
+};
+
+export type EditTenantErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type EditTenantError = EditTenantErrors[keyof EditTenantErrors];
+
+export type EditTenantResponses = {
+    /**
+     * OK
+     */
+    200: TenantOut;
+};
+
+export type EditTenantResponse = EditTenantResponses[keyof EditTenantResponses];
+
+export type SuspendTenantData = {
+    body: TenantSuspendIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The tenant
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/tenants/{name}/suspend';
+};
+
+export type SuspendTenantErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type SuspendTenantError = SuspendTenantErrors[keyof SuspendTenantErrors];
+
+export type SuspendTenantResponses = {
+    /**
+     * OK
+     */
+    200: TenantChangedOut;
+};
+
+export type SuspendTenantResponse = SuspendTenantResponses[keyof SuspendTenantResponses];
+
+export type ResumeTenantData = {
+    body: TenantResumeIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The tenant
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/tenants/{name}/resume';
+};
+
+export type ResumeTenantErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ResumeTenantError = ResumeTenantErrors[keyof ResumeTenantErrors];
+
+export type ResumeTenantResponses = {
+    /**
+     * OK
+     */
+    200: TenantChangedOut;
+};
+
+export type ResumeTenantResponse = ResumeTenantResponses[keyof ResumeTenantResponses];
 
 export type ListAuditData = {
     body?: never;
@@ -10636,7 +11215,7 @@ export type ListAuditErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10706,7 +11285,7 @@ export type ReadHealthErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10749,7 +11328,7 @@ export type ReadServiceLevelsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10790,7 +11369,7 @@ export type ReadForecastErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10831,7 +11410,7 @@ export type ReadVersionErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10885,7 +11464,7 @@ export type ListProductsErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10932,7 +11511,7 @@ export type ReadProductErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**
@@ -10977,7 +11556,7 @@ export type ReadWindowErrors = {
      */
     422: Problem;
     /**
-     * `SCH_429_TOO_MANY`: Too many calls
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
      */
     429: Problem;
     /**

@@ -153,6 +153,9 @@ from .product_out import ProductOut
 from .product_page import ProductPage
 from .progress_in import ProgressIn
 from .progress_out import ProgressOut
+from .quota_ref import QuotaRef
+from .quotas_in import QuotasIn
+from .quotas_out import QuotasOut
 from .reason_in import ReasonIn
 from .recoveries import Recoveries
 from .recovery_grade import RecoveryGrade
@@ -218,6 +221,14 @@ from .task_ref import TaskRef
 from .task_status import TaskStatus
 from .task_type_out import TaskTypeOut
 from .task_types import TaskTypes
+from .tenant_changed_out import TenantChangedOut
+from .tenant_in import TenantIn
+from .tenant_out import TenantOut
+from .tenant_page import TenantPage
+from .tenant_patch import TenantPatch
+from .tenant_resume_in import TenantResumeIn
+from .tenant_state import TenantState
+from .tenant_suspend_in import TenantSuspendIn
 from .tested_out import TestedOut
 from .trigger_delay_out import TriggerDelayOut
 from .trigger_in import TriggerIn
@@ -384,6 +395,9 @@ __all__ = (
     "ProductPage",
     "ProgressIn",
     "ProgressOut",
+    "QuotaRef",
+    "QuotasIn",
+    "QuotasOut",
     "ReasonIn",
     "Recoveries",
     "RecoveryGrade",
@@ -449,6 +463,14 @@ __all__ = (
     "TaskStatus",
     "TaskTypeOut",
     "TaskTypes",
+    "TenantChangedOut",
+    "TenantIn",
+    "TenantOut",
+    "TenantPage",
+    "TenantPatch",
+    "TenantResumeIn",
+    "TenantState",
+    "TenantSuspendIn",
     "TestedOut",
     "TriggerDelayOut",
     "TriggerIn",

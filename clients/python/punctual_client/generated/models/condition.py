@@ -8,6 +8,7 @@ class Condition(StrEnum):
     LATE = "late"
     MISSED = "missed"
     QUARANTINE = "quarantine"
+    QUOTA = "quota"
     RUNNING = "running"
     SAFEGUARD = "safeguard"
     SUSPENDED = "suspended"

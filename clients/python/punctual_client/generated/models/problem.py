@@ -12,6 +12,7 @@ from ..types import UNSET, Unset
 if TYPE_CHECKING:
     from ..models.field_error_out import FieldErrorOut
     from ..models.job_ref import JobRef
+    from ..models.quota_ref import QuotaRef
     from ..models.task_ref import TaskRef
 
 
@@ -30,6 +31,7 @@ class Problem:
         detail (str): What is wrong and what to do about it, for people
         task (TaskRef | Unset): A task that stands in the way, as it is now.
         job (JobRef | Unset): A job that stands in the way, as it is now.
+        quota (QuotaRef | Unset): A quota that is used up.
         errors (list[FieldErrorOut] | Unset): What is wrong with which fields of the body, where that is known
     """
 
@@ -40,6 +42,7 @@ class Problem:
     detail: str
     task: TaskRef | Unset = UNSET
     job: JobRef | Unset = UNSET
+    quota: QuotaRef | Unset = UNSET
     errors: list[FieldErrorOut] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -61,6 +64,10 @@ class Problem:
         job: dict[str, Any] | Unset = UNSET
         if not isinstance(self.job, Unset):
             job = self.job.to_dict()
+
+        quota: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.quota, Unset):
+            quota = self.quota.to_dict()
 
         errors: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.errors, Unset):
@@ -84,6 +91,8 @@ class Problem:
             field_dict["task"] = task
         if job is not UNSET:
             field_dict["job"] = job
+        if quota is not UNSET:
+            field_dict["quota"] = quota
         if errors is not UNSET:
             field_dict["errors"] = errors
 
@@ -93,6 +102,7 @@ class Problem:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.field_error_out import FieldErrorOut  # noqa: PLC0415
         from ..models.job_ref import JobRef  # noqa: PLC0415
+        from ..models.quota_ref import QuotaRef  # noqa: PLC0415
         from ..models.task_ref import TaskRef  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -120,6 +130,13 @@ class Problem:
         else:
             job = JobRef.from_dict(_job)
 
+        _quota = d.pop("quota", UNSET)
+        quota: QuotaRef | Unset
+        if isinstance(_quota, Unset):
+            quota = UNSET
+        else:
+            quota = QuotaRef.from_dict(_quota)
+
         _errors = d.pop("errors", UNSET)
         errors: list[FieldErrorOut] | Unset = UNSET
         if _errors is not UNSET:
@@ -137,6 +154,7 @@ class Problem:
             detail=detail,
             task=task,
             job=job,
+            quota=quota,
             errors=errors,
         )
 
