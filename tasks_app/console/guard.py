@@ -46,6 +46,9 @@ LEVERS: dict[str, set[str] | None] = {
     "tasks_app_job_order": {"pause"},
     "tasks_app_subscription_order": {"pause"},
     "tasks_app_host_add": None,
+    "tasks_app_tenant_changelist": None,
+    "tasks_app_tenant_show": None,
+    "tasks_app_tenant_suspend": None,
 }
 NO_RIGHT = "Your account lacks the permission for it. Whoever manages the accounts can grant it."
 

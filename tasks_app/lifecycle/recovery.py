@@ -60,6 +60,7 @@ def begin(
     """A new recovery, or the one that is not done yet. `from_step`: that step and all after it are done, again if need
     be, and none before it. `hold_minutes`: what it holds is let go so long after its last step."""
     given = {"grade": grade, "began_at": began_at, "from_step": from_step, "hold_minutes": hold_minutes}
+    _refuse_wrong(incident, grade, hold_minutes)
     with atomic(savepoint=False):
         row = as_begun(incident, operator, **given)
         goes_on = row.id is not None
@@ -87,10 +88,7 @@ def as_begun(
     hold_minutes: int | None = None,
 ) -> Recovery:
     """The row that `begin` would save; nothing is changed. In a transaction the row that is there is locked."""
-    checked_name("incident", incident, INCIDENT_LENGTH)
-    if hold_minutes is not None and not 1 <= hold_minutes <= HOLD_MOST_MINUTES:
-        raise InvalidTask(f"hold={hold_minutes} is not possible; give 1 to {HOLD_MOST_MINUTES} minutes.")
-    wanted = None if grade is None else _checked_grade(grade)
+    wanted = _refuse_wrong(incident, grade, hold_minutes)
     found = Recovery.objects.filter(incident=incident)
     row = (found.select_for_update() if our_connection().in_atomic_block else found).first()
     if row is None:
@@ -309,6 +307,14 @@ def _from(row: Recovery, step: Step | None) -> dict:
         raise InvalidTask(f"a recovery of grade {row.grade} has no step {str(step)!r}; it has {', '.join(steps)}.")
     before: Sequence[Step] = steps[: steps.index(step)]
     return {str(one): row.steps.get(str(one)) or {"skipped": True} for one in before}
+
+
+def _refuse_wrong(incident: str, grade: str | None, hold_minutes: int | None) -> Grade | None:
+    """What makes no sense whatever there is. Returns the grade that is wanted."""
+    checked_name("incident", incident, INCIDENT_LENGTH)
+    if hold_minutes is not None and not 1 <= hold_minutes <= HOLD_MOST_MINUTES:
+        raise InvalidTask(f"hold={hold_minutes} is not possible; give 1 to {HOLD_MOST_MINUTES} minutes.")
+    return None if grade is None else _checked_grade(grade)
 
 
 def _checked_grade(grade: str) -> Grade:

@@ -16,7 +16,7 @@ from tasks_app.core.errors import NothingToDo, PunctualError
 from tasks_app.core.phrases import counted, span
 from tasks_app.core.recovery import IN_TURN, Grade, Step
 from tasks_app.database import atomic
-from tasks_app.models import Installation, Recovery
+from tasks_app.models import Installation, Recovery, SignOfLife
 from tasks_app.sql import run
 
 from . import recovery as recoveries
@@ -142,6 +142,7 @@ def _take_over() -> None:
     """Choose the site of this beat, if it still may: asked again under the lock, since the others may have come back,
     or another beat of this site was faster."""
     with atomic():
+        list(SignOfLife.objects.select_for_update().filter(kind=SignOfLife.BEAT))  # one that is just being given counts
         row = locked()
         silence = _silence(row.sites)
         if not row.quarantined and (silence or _is_first(row.sites)):

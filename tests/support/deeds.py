@@ -62,7 +62,13 @@ def _no_rule(asked: Ready) -> None:
     AlarmRule.objects.all().delete()
 
 
+def _suspended(asked: Ready) -> dict:
+    asked.api.post(f"/tenants/{asked.ids['name']}/suspend", {"reason": "x"})
+    return {"reason": "x"}
+
+
 STATES = {
+    "resume_tenant": _suspended,
     "resume_job": _paused_job,
     "resume_lane": _paused_lane,
     "resume_subscription": _paused_subscription,

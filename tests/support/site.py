@@ -41,7 +41,11 @@ def silent(seconds: float) -> None:
         {"s": seconds},
     )
     execute("UPDATE punctual_node SET seen_at = clock_timestamp() - make_interval(secs => %s)", [seconds])
-    execute("UPDATE punctual_sign SET at = clock_timestamp() - make_interval(secs => %s)", [seconds])
+    execute(
+        "INSERT INTO punctual_sign (kind, address, at) VALUES ('beat', '', clock_timestamp() - make_interval(secs => %s)) "
+        "ON CONFLICT (kind, address) DO UPDATE SET at = excluded.at",
+        [seconds],
+    )
 
 
 class Held:

@@ -115,6 +115,7 @@ IN_REHEARSAL = IN_QUARANTINE | {"reap"}
 # it does only what brings back tasks whose worker died.
 FIRST = frozenset({"reap", "lose"})
 FIRST_LOOKS = 2
+FIRST_PAUSE = 2.0  # seconds between them, at most
 ERROR_LENGTH = 300  # of what is kept of an error; the log has all of it
 
 
@@ -176,7 +177,7 @@ class Chores(threading.Thread):
         while not self._stopped.is_set():
             self.look(FIRST if looks < FIRST_LOOKS else ALL)
             looks += 1
-            self._stopped.wait(conf().NODE_SECONDS)
+            self._stopped.wait(conf().NODE_SECONDS if looks > FIRST_LOOKS else min(conf().NODE_SECONDS, FIRST_PAUSE))
         self._leave()
 
     def look(self, names: Collection[str] = ALL) -> None:

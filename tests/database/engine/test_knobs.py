@@ -73,6 +73,7 @@ def beat(settings):
     yield begin
     for one in begun:
         one.close()
+        one._chores.wait_aside(20)
     for one, handler in handlers.items():
         signal.signal(one, handler)
 

@@ -56,6 +56,12 @@ def printed(*words: str, **options: object) -> str:
     return out.getvalue()
 
 
+@pytest.fixture(autouse=True)
+def _not_stopped():
+    """As the beats of other tests may have left it."""
+    chore._stopped.clear()
+
+
 # Suspending and resuming.
 
 
