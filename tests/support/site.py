@@ -43,7 +43,8 @@ def silent(seconds: float) -> None:
     execute("UPDATE punctual_node SET seen_at = clock_timestamp() - make_interval(secs => %s)", [seconds])
     execute(
         "INSERT INTO punctual_sign (kind, address, at) "
-        "VALUES ('beat', '', clock_timestamp() - make_interval(secs => %s)) ON CONFLICT (kind, address) DO UPDATE SET at = excluded.at",
+        "VALUES ('beat', '', clock_timestamp() - make_interval(secs => %s)) "
+        "ON CONFLICT (kind, address) DO UPDATE SET at = excluded.at",
         [seconds],
     )
 
