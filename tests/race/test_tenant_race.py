@@ -4,6 +4,7 @@ import pytest
 
 from tasks_app.client import cancel, reschedule
 from tasks_app.core.errors import QuotaExceeded
+from tasks_app.engine.beat import tenants as chore
 from tasks_app.engine.beat.tenants import put_back
 from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.held import hold_limited, put_back_held
@@ -17,6 +18,12 @@ from tests.support.operators import operator
 from tests.support.overlap import overlap, overlap_results
 
 pytestmark = commits
+
+
+@pytest.fixture(autouse=True)
+def _not_stopped():
+    """As the beats of other tests may have left it."""
+    chore._stopped.clear()
 
 
 def suspend() -> None:
