@@ -20,6 +20,7 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
+from .forms import UtcField
 from .rights import LookOnly, may_operate_tenants, may_view_tenants, requires
 from .secrets import ReasonOnly
 
@@ -56,7 +57,7 @@ class TenantForm(ReasonOnly):
 
 
 class SuspendForm(ReasonOnly):
-    until = forms.DateTimeField(label="Until (UTC), as 2027-03-01 09:00; empty: until it is resumed", required=False)
+    until = UtcField(label="Until (UTC); empty: until it is resumed", required=False)
     field_order = ("until", "reason", "operation")
 
 

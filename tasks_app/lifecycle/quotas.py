@@ -61,12 +61,15 @@ def refuse_large_payload(tenant: str, size: int, most: int) -> None:
 def refuse_job_over_quota(tenant: str, payload: object, *, new: bool) -> None:
     """For a job that is to be written. Of two new ones at the same time the second waits and sees the first."""
     bounded = Q(max_payload_bytes__isnull=False) | (Q(max_jobs__isnull=False) if new else Q())
-    row = Tenant.objects.select_for_update(no_key=True).filter(bounded, name=tenant).first()
+    row = Tenant.objects.filter(bounded, name=tenant).first()
     if row is None:
         return
     if row.max_payload_bytes is not None:
         refuse_large_payload(tenant, len(checked_json("payload", payload).encode()), row.max_payload_bytes)
-    if new and row.max_jobs is not None and (jobs := count_jobs(tenant, row.max_jobs)) >= row.max_jobs:
+    if not new or row.max_jobs is None:
+        return
+    run("lock_job_quota", {"tenant": tenant})
+    if (jobs := count_jobs(tenant, row.max_jobs)) >= row.max_jobs:
         raise QuotaExceeded(
             f"tenant {tenant!r} has {jobs:,} jobs, and may have {row.max_jobs:,}; no job was made. Delete one that "
             "nobody needs, or have the quota max_jobs raised.",

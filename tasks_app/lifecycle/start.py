@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -77,8 +77,8 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire, _ in rows
         if id_ is not None
     ]
-    if suspended := rows[0][-1]:
-        tasks = _without_held(batch_no, tasks, suspended)
+    if any(row[-1] for row in rows):
+        tasks = _without_held(batch_no, tasks, {row[3] for row in rows if row[-1]})
     if not tasks:
         # Everything in it was cancelled, rescheduled or put aside. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
@@ -94,10 +94,10 @@ def _run_again(params: dict[str, object]) -> list[tuple]:
         return run("start", params)
 
 
-def _without_held(batch_no: UUID, tasks: list[Task], suspended: Sequence[str]) -> list[Task]:
+def _without_held(batch_no: UUID, tasks: list[Task], stopped: Collection[int]) -> list[Task]:
     """Those that may run. One whose tenant was resumed a moment ago may."""
-    stopped = [task.id for task in tasks if task.tenant in suspended]
-    held = hold_started(batch_no, stopped, suspended) if stopped else set()
+    tenants = {task.tenant for task in tasks if task.id in stopped}
+    held = hold_started(batch_no, sorted(stopped), sorted(tenants))
     if held:
         log.info("task.held batch=%s tasks=%d", batch_no, len(held))
     return [task for task in tasks if task.id not in held]

@@ -6,6 +6,12 @@ from django.db import migrations, models
 
 _DEFAULT = "INSERT INTO punctual_tenant (name) VALUES ('default') ON CONFLICT DO NOTHING"
 
+# On the way back, before the tables go: what lies aside is due as it was.
+_PUT_BACK = """
+UPDATE punctual_task t SET due_at = h.due_at, updated_at = clock_timestamp()
+FROM punctual_held h WHERE t.id = h.task AND t.due_at = '9000-01-01T00:00:00+00:00'
+"""
+
 
 class Migration(migrations.Migration):
     dependencies = [("tasks_app", "0057_backfill_turns")]
@@ -119,4 +125,5 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunSQL(_DEFAULT, migrations.RunSQL.noop),
+        migrations.RunSQL(migrations.RunSQL.noop, _PUT_BACK),
     ]

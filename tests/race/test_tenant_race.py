@@ -1,6 +1,9 @@
 """Suspending and resuming a tenant against everything that can be under way."""
 
+from uuid import UUID
+
 import pytest
+from django.utils import timezone
 
 from tasks_app.client import cancel, reschedule
 from tasks_app.core.errors import QuotaExceeded
@@ -9,7 +12,7 @@ from tasks_app.engine.beat.tenants import put_back
 from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.held import hold_limited, put_back_held
 from tasks_app.lifecycle.start import start
-from tasks_app.models import HeldTask, JobDefinition, TaskBatch
+from tasks_app.models import HeldTask, JobDefinition, ScheduleTask, TaskBatch
 from tests.support.engine import claim_due, row, run_due
 from tests.support.jobs import make
 from tests.support.marks import commits
@@ -143,3 +146,18 @@ def test_of_two_jobs_at_once_the_second_sees_the_first(commit):
     assert second.waited
     assert isinstance(second.error, QuotaExceeded) if commit else second.error is None
     assert JobDefinition.objects.count() == 1
+
+
+def test_what_is_put_aside_anew_while_a_beat_puts_back_stays_aside():
+    """It was moved while it lay aside, and a beat still puts back what lay there before the next suspension."""
+    [task] = scheduled("a", tenant="acme")
+    tenants.suspend("acme", operator())
+    run_due()
+    ScheduleTask.objects.filter(id=task).update(due_at=timezone.now())
+    tenants.resume("acme", operator())
+    [batch] = claim_due()
+    tenants.suspend("acme", operator())
+
+    overlap(lambda: start(UUID(batch.batch_no), "worker"), lambda: put_back_held("acme", 10))
+
+    assert (row(task).due_at.year, HeldTask.objects.filter(task=task).count()) == (9000, 1)

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from django.db.models import Q
 
@@ -23,6 +24,7 @@ STEP = 1_000  # tasks in one transaction
 SECONDS = 20.0  # that one run may take; the next goes on where it ended
 COUNTED_ROWS = 200_000  # of the table of tasks; of a larger one some pages are counted, and the rest reckoned
 
+ROWS_A_PAGE = 30
 JOBS_SECONDS = 60.0  # between two counts of jobs, which people make
 
 _stopped = threading.Event()
@@ -71,11 +73,11 @@ def count_used() -> int:
     used: dict[str, dict[str, int]] = {row.name: {} for row in rows}
     for row in rows:
         if row.max_tasks is not None:
-            used[row.name]["max_tasks"] = tasks.get(row.name, 0)
+            used[row.name]["max_tasks"] = tasks.get(row.name, NONE).tasks
         if row.max_jobs is not None and with_jobs:
             used[row.name]["max_jobs"] = count_jobs(row.name, row.max_jobs)
     for row in rows:
-        _note(row, used[row.name])
+        _note(row, used[row.name], tasks.get(row.name, NONE).surely)
     return len(rows)
 
 
@@ -84,21 +86,36 @@ def count_again() -> None:
     _counted_at.update(tasks=-JOBS_SECONDS, jobs=-JOBS_SECONDS)
 
 
-def _live_tasks(tenants: list[str]) -> dict[str, int]:
+def _live_tasks(tenants: list[str]) -> "dict[str, _Counted]":
     if not tenants:
         return {}
     ((rows,),) = execute("SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'punctual_task'::regclass")
     percent = min(100.0, 100.0 * COUNTED_ROWS / max(rows, 1))
     found = run("count_live", {"percent": percent, "tenants": tenants})
-    return {tenant: round(count * 100 / percent) for tenant, count in found}
+    return {tenant: _Counted(round(count * 100 / percent), _surely(count, percent)) for tenant, count in found}
 
 
-def _note(row: Tenant, used: Mapping[str, int]) -> None:
+class _Counted(NamedTuple):
+    tasks: int  # as far as can be told
+    surely: int  # there are no fewer
+
+
+NONE = _Counted(0, 0)
+
+
+def _surely(count: int, percent: float) -> int:
+    """Pages are drawn, not rows, and those of one tenant lie together: so few pages say little."""
+    if percent >= 100.0 or not count:
+        return count
+    return max(0, round(count * 100 / percent * (1 - 3 * (ROWS_A_PAGE / count) ** 0.5)))
+
+
+def _note(row: Tenant, used: Mapping[str, int], surely: int) -> None:
     """Written, and told, only if something is other than it was."""
     near = [quota for quota in row.near if quota not in used and getattr(row, quota) is not None]
     near += [quota for quota, count in used.items() if count >= NEAR * getattr(row, quota)]
     tasks = used.get("max_tasks")
-    at_limit = tasks is not None and tasks >= row.max_tasks
+    at_limit = tasks is not None and surely >= row.max_tasks
     if (row.tasks, row.at_limit, sorted(row.near)) == (tasks, at_limit, sorted(near)):
         return
     with atomic():

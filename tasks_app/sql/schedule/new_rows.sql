@@ -31,7 +31,8 @@ FROM (
          AS given(tenant, task_type, biz_key, replaces, idem_key, at, delay, lane, shard, limited, max_retry, repeat_after,
                   expires_after, token, payload)
 ) AS u
-WHERE u.tenant <> ALL (ARRAY(SELECT q.name FROM punctual_tenant q WHERE q.at_limit OR q.max_payload_bytes IS NOT NULL))
+WHERE u.tenant <> ALL (ARRAY(SELECT q.name FROM punctual_tenant q WHERE (q.at_limit OR q.max_payload_bytes IS NOT NULL)
+                              AND (q.name = %(all_tenant)s OR q.name = ANY (%(tenant)s::text[]))))
    OR %(unbound)s::bool
    OR EXISTS (SELECT FROM punctual_tenant q
               WHERE q.name = u.tenant AND NOT q.at_limit

@@ -7,7 +7,7 @@
 -- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
 -- A batch of which nothing is left returns one row with an empty id, so that the caller can finish it.
--- Each row has the tenants that are suspended, nearly always none: the caller puts their tasks aside, which are not late.
+-- Each row says whether its tenant is suspended: the caller puts those tasks aside, which are not late.
 WITH b AS (
     UPDATE punctual_batch
     SET started_at = clock_timestamp(), worker = %(worker)s, ticket = %(ticket)s,
@@ -44,7 +44,7 @@ WITH b AS (
 SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
        date_part('epoch', t.execute_time), date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
        date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job,
-       date_part('epoch', t.fire_time), (SELECT s.tenants FROM stopped s)
+       date_part('epoch', t.fire_time), coalesce(t.tenant = ANY ((SELECT s.tenants FROM stopped s)::text[]), FALSE)
 FROM b
 LEFT JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
 ORDER BY t.claimed_due, t.id
