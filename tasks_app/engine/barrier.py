@@ -8,6 +8,7 @@ statements: in quarantine nothing can be claimed or started, whatever a process 
 import logging
 import time
 
+from django.db import DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
@@ -67,7 +68,7 @@ class Barrier:
         if row.facts is not None:
             PRIMARIES.note(row.facts, row)
         if self.acting:
-            WITNESS.compare(row, beat=self._beat)
+            self._note_what_was_taken_back(row)
         if dispatching and self.open:
             ask_if_long_silent(row)
             touch()
@@ -78,6 +79,13 @@ class Barrier:
         if self._guarded and time.monotonic() - self._doubted_at > conf().NODE_SECONDS:
             self._doubted_at = time.monotonic()
             self.look()
+
+    def _note_what_was_taken_back(self, row: Row) -> None:
+        """For people to read: a fault in it must not keep a process from its work. It is tried again at each look."""
+        try:
+            WITNESS.compare(row, beat=self._beat)
+        except DatabaseError as error:
+            log.error("failover.not_compared error=%r", str(error).strip())
 
     def _note(self, row: Row) -> None:
         before = self.closed

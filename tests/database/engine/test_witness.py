@@ -139,6 +139,20 @@ def test_a_new_connection_of_a_beat_looks_for_them_too(row, monkeypatch):
     assert noted_tasks() == [("told and lost", 8, "acme")]
 
 
+def test_a_fault_in_the_comparison_keeps_no_process_from_its_work(row, caplog):
+    """It is for people to read, and was made when a connection was: without this no connection could be made again."""
+    WITNESS.compare(row, beat=False)
+    for number in (uuid4(), str(uuid4())):  # no statement takes both
+        WITNESS.settled(replace(start(claimed(str(number)), "w"), batch_no=number))
+    WITNESS._timeline -= 1
+
+    BARRIER.look()
+
+    assert BARRIER.open
+    assert "failover.not_compared error='cannot dump lists of mixed types" in caplog.text
+    assert len(WITNESS._batches) == 2  # compared again at the next look
+
+
 def test_rubbish_in_redis_stops_no_beat(row, redis):
     redis.xadd(conf().redis_key(TOLD), {"rows": "[[1]]"})
     redis.xadd(conf().redis_key(TOLD), {"other": "x"})

@@ -1,6 +1,5 @@
 """After a long downtime: much that is overdue is held until somebody decides, and then dealt with as they chose."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID
 
@@ -31,10 +30,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _asks_soon(settings) -> Iterator[None]:
+def _asks_soon(settings) -> None:
     settings.PUNCTUAL = settings.PUNCTUAL | {"BACKLOG_ASK": 2}
-    yield
-    BARRIER.closed, BARRIER.rehearsing = None, False
 
 
 def back_after(seconds: float = 7_200.0) -> None:

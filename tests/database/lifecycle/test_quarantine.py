@@ -1,6 +1,5 @@
 """Quarantine: a database that may be a copy dispatches nothing and calls nobody, until an operator says what it is."""
 
-from collections.abc import Iterator
 from io import StringIO
 from uuid import UUID, uuid4
 
@@ -39,12 +38,6 @@ pytestmark = pytest.mark.django_db
 
 PAGE = "/admin/tasks_app/installation/"
 RUN = Answer.checked("run")
-
-
-@pytest.fixture(autouse=True)
-def _open_again() -> Iterator[None]:
-    yield
-    BARRIER.closed, BARRIER.rehearsing = None, False
 
 
 def test_the_first_look_notes_what_the_server_is_and_later_ones_find_it_again():
