@@ -60,8 +60,16 @@ OURS = (
     "tasks_app.engine.beat.process",
     "tasks_app.engine.worker.task",
 )
-# How variables begin that change nothing but addresses and lengths of time, which our code asks for when it needs them.
-LATE = ("DATABASE_URL", "REDIS_URL", "OUTGOING_ALLOW", "PUNCTUAL_DISPATCH_LEASE_SECONDS", "TEST_")
+# How variables begin that change nothing but addresses and lengths of time, which our code asks for when it needs them,
+# and what Celery asks for when it starts.
+LATE = (
+    "CELERY_SKIP_CHECKS",
+    "DATABASE_URL",
+    "OUTGOING_ALLOW",
+    "PUNCTUAL_DISPATCH_LEASE_SECONDS",
+    "REDIS_URL",
+    "TEST_",
+)
 
 
 @dataclass
@@ -149,7 +157,7 @@ class _Nursery:
     def _close(self) -> None:
         self._lines.close()
         self._ours.close()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 def main(address: str, *modules: str) -> None:
