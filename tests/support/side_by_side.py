@@ -30,9 +30,10 @@ import pytest
 from tests.support.processor_time import of_family
 
 END = -1  # in place of a file's number
-# Which files have tests that use a browser, or that mostly wait: how their names begin.
+# Which files have tests that use a browser, or that mostly wait or start processes: how their names begin.
 BROWSING = ("tests/browser/", "tests/host/", "tests/package/test_shop.py")
 WAITING = ("tests/process/", "tests/attack/", "tests/clients/", "tests/package/")
+WAITING += ("tests/database/worker/test_transport.py",)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
