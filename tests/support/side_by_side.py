@@ -33,15 +33,13 @@ END = -1  # in place of a file's number
 # Which files have tests that use a browser, or that mostly wait or start processes: how their names begin.
 BROWSING = ("tests/browser/", "tests/host/", "tests/package/test_shop.py")
 WAITING = ("tests/process/", "tests/attack/", "tests/clients/", "tests/package/")
-WAITING += ("tests/database/worker/test_transport.py",)
+WAITING += ("tests/database/archive/test_leave.py", "tests/database/worker/test_transport.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--side-by-side", type=int, default=0, metavar="N", help="run N files of tests at a time")
     parser.addoption("--shuffle", type=int, default=None, metavar="SEED", help="hand the files out in another order")
-    parser.addoption(
-        "--costliest", type=int, default=12, metavar="N", help="name the N files that took most"
-    )
+    parser.addoption("--costliest", type=int, default=12, metavar="N", help="name the N files that took most")
     parser.addoption("--told-by", type=int, default=None, metavar="FD", help="of one of these processes: its pipe")
 
 

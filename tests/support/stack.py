@@ -134,7 +134,6 @@ class Stack:
             # makes them is in test_readiness.py.
             given["CELERY_SKIP_CHECKS"], ours = "1", True
         every = {**os.environ, **given, **env}
-        every.pop("PYTEST_CURRENT_TEST", None)
         born = nursery.start(*command, env=every, log=str(log), ours=ours)
         process = Process(name, born, log)
         self.processes.append(process)
