@@ -12,7 +12,7 @@ from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.watch.tenants import TenantView, list_tenants, view_of
 from tasks_app.lifecycle import tenants
 
-from .auth import caller
+from .auth import caller, refuse_without
 from .idempotency import mutation
 from .jobs import operator
 from .problems import Problem, may_answer
@@ -116,7 +116,7 @@ class TenantChangedOut(Schema):
 def list_all_tenants(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
     """A tenant's token sees its own tenant alone."""
     asked = caller(request)
-    _refuse_without(request, asked, "tasks_app.view_tenant")
+    refuse_without(request, asked, "tasks_app.view_tenant")
     found = list_tenants(after or "", limit + 1, only=None if asked.is_operator else asked.tenant)
     more = found[limit - 1].row.name if len(found) > limit else None
     return {"items": [TenantOut.of(one, asked) for one in found[:limit]], "next": more}
@@ -135,7 +135,7 @@ def create_tenant(request: HttpRequest, body: TenantIn, idempotency_key: Key = N
 @router.get("/{name}", response=TenantOut, summary="Read a tenant, its quotas and what it uses")
 def read_tenant(request: HttpRequest, name: Named):
     asked = caller(request)
-    _refuse_without(request, asked, "tasks_app.view_tenant")
+    refuse_without(request, asked, "tasks_app.view_tenant")
     return TenantOut.of(view_of(_seen(name, asked)), asked)
 
 
@@ -175,11 +175,5 @@ def _seen(name: str, asked: Caller) -> tenants.Tenant:
 def _who_may(request: HttpRequest) -> Caller:
     asked = caller(request)
     asked.refuse_outsider("the list of tenants")
-    _refuse_without(request, asked, "tasks_app.operate_tenant")
+    refuse_without(request, asked, "tasks_app.operate_tenant")
     return asked
-
-
-def _refuse_without(request: HttpRequest, asked: Caller, right: str) -> None:
-    """People need the right that the console asks for; tokens that concern all tenants are for that."""
-    if asked.is_person and not request.user.has_perm(right):
-        raise Problem("SCH_403_FORBIDDEN", f"your account lacks the permission {right}. An administrator can grant it.")

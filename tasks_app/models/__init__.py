@@ -24,7 +24,7 @@ from .graph_run import GraphRun
 from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
-from .installation import Installation, RehearsedTask, SignOfLife
+from .installation import Installation, RehearsedTask, SignOfLife, Site
 from .job_cursor import JobCursor
 from .job_definition import JobDefinition
 from .job_parent import JobParent
@@ -115,6 +115,7 @@ __all__ = [
     "ServiceMinute",
     "ShardLease",
     "SignOfLife",
+    "Site",
     "Subscription",
     "TaskAttempt",
     "TaskBatch",

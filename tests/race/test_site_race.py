@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 from django.db import InterfaceError, OperationalError, connection, transaction
 
+from tasks_app.core.errors import InvalidTask
 from tasks_app.lifecycle import site as sites
 from tasks_app.lifecycle.installation import look, read_installation, touch
 from tasks_app.lifecycle.reap import reap
@@ -196,6 +197,20 @@ def test_who_opens_a_site_that_was_chosen_anew_does_nothing():
 
     assert open_chosen(row) is None
     assert (installation().site, installation().next_site) == (None, "c")
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_an_order_that_was_decided_before_another_choice_is_refused(commit):
+    look()
+
+    _, second = overlap_results(
+        lambda: activate("b", operator()), lambda: activate("c", operator(), epoch=0), commit=commit
+    )
+
+    assert second.waited
+    if commit:
+        assert isinstance(second.error, InvalidTask) and "somebody has chosen site 'b' since" in str(second.error)
+    assert (installation().next_site, installation().site_epoch) == ("b" if commit else "c", 1)
 
 
 def test_two_who_open_a_site_do_it_once():

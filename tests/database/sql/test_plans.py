@@ -41,6 +41,7 @@ from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_inst
 from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs
 from tasks_app.engine.watch.service_levels import read_levels
+from tasks_app.engine.watch.site_status import last_choices, read_sites
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
@@ -318,6 +319,7 @@ DOES = {
     "what is overdue": lambda: preview_overdue(most=50),
     "expire": expire_some,
     "activate a site": choose_a_site,
+    "look at the sites": lambda: (read_sites(), last_choices(10)),
     "replay": replay_some,
     "plan a graph": plan_a_graph,
     "release": release_a_graph,
