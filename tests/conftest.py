@@ -164,6 +164,8 @@ def _new_process():
         barrier.connection_created.disconnect(dispatch_uid="punctual-barrier")
         for one in (barrier.BARRIER, barrier.PRIMARIES, barrier.WITNESS):
             vars(one).update(vars(type(one)()))
+    if asking := sys.modules.get("tasks_app.lifecycle.asking"):
+        asking.forget_asking()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,6 +13,7 @@ from tasks_app.core.schedule import Gap, Repeat, Schedule
 
 from .base import OurModel
 from .calendar import days_of
+from .confidential import ConfidentialJSON
 from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 NAME_LENGTH = 150
@@ -25,7 +26,7 @@ class JobDefinition(OurModel):
 
     # What runs.
     task_type = models.CharField(max_length=100, db_collation="C")
-    payload = models.JSONField(db_default={})
+    payload = ConfidentialJSON(db_default={})
     lane = models.CharField(max_length=8, db_collation="C", db_default=DEFAULT_LANE)
     max_retry = models.SmallIntegerField()
     backoff = ArrayField(

@@ -1,6 +1,7 @@
 -- insert_replacements: a new INIT row that takes over from a retired one, with its settings and a fresh budget.
 -- `solo` is copied: a task that may be poisonous does not become harmless by being moved.
 -- The token is handed on unless the old row had succeeded: then this is a new intent.
+-- A new payload in the clear is not written for a tenant that asks for encryption: the caller finds out why.
 -- What ran until now is `task.replaced`; what was over, and gets a successor, `task.created`.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
@@ -19,6 +20,8 @@ WITH created AS (
              AS given(id, at, delay, payload, idem_key, hand_on)
     ) AS u
     JOIN punctual_task old ON old.id = u.id
+    WHERE u.payload IS NULL OR u.payload::jsonb ? '$punctual'
+       OR NOT EXISTS (SELECT FROM punctual_tenant q WHERE q.name = old.tenant AND q.encrypted)
     ORDER BY old.tenant, old.task_type, old.biz_key
     ON CONFLICT DO NOTHING
     RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key
