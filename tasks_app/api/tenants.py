@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from django.http import HttpRequest
 from ninja import Path, Router, Schema
@@ -40,6 +40,8 @@ class QuotasIn(Model):
 
 class TenantPatch(Model):
     """The fields to change."""
+
+    flags: ClassVar[tuple[str, ...]] = ("encrypted",)
 
     title: str | None = Field(None, max_length=100, description="For people")
     timezone: Text | None = Field(None, description="IANA name; of its new jobs that have a `cron` and name none")

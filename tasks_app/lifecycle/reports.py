@@ -112,6 +112,8 @@ def report_progress(
         row = _locked(about)
         if row is None or not (_is_away(row, about) or _is_running(row, about)):
             raise _not_away(about)
+        if row.envelope is not None:
+            told["note"] = ""  # of an encrypted task, how far it is, without words
         if fraction is not None or note:
             run("report_progress", {"task": about.task, "run": about.run} | told)
         until = run("renew_away", {"task": about.task, "run": about.run, "lease": seconds})
