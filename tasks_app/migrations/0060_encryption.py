@@ -4,10 +4,6 @@ import django.db.models.functions.datetime
 from django.db import migrations, models
 from django.db.models import Q
 
-# Which of the installation's keys are in use: asked whenever somebody looks whether all is well.
-_MASTERS = """
-CREATE INDEX punctual_tenant_key_master ON punctual_tenant_key (split_part(sealed, '.', 2)) WHERE sealed <> ''
-"""
 _NOW = django.db.models.functions.datetime.Now()
 
 
@@ -45,7 +41,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="TenantKey",
             fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("tenant", models.CharField(db_collation="C", max_length=63)),
                 (
                     "sealed",
@@ -63,14 +59,21 @@ class Migration(migrations.Migration):
             options={
                 "db_table": "punctual_tenant_key",
                 "default_permissions": (),
-                "indexes": [models.Index(fields=["tenant", "id"], name="punctual_tenant_key_of")],
+                "indexes": [
+                    models.Index(fields=["tenant", "id"], name="punctual_tenant_key_of"),
+                    models.Index(
+                        models.Func(models.F("sealed"), models.Value("."), models.Value(2), function="split_part"),
+                        condition=Q(("sealed__gt", "")),
+                        name="punctual_tenant_key_master",
+                    ),
+                ],
                 "constraints": [
                     models.UniqueConstraint(
                         condition=Q(("encrypts", True)), fields=("tenant",), name="punctual_tenant_key_newest"
                     ),
                     models.CheckConstraint(
                         condition=Q(
-                            ("destroyed_at__isnull", True), Q(("sealed", ""), ("encrypts", False)), _connector="OR"
+                            ("destroyed_at__isnull", True), Q(("encrypts", False), ("sealed", "")), _connector="OR"
                         ),
                         name="punctual_tenant_key_gone",
                     ),
@@ -121,5 +124,4 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunSQL(_MASTERS, migrations.RunSQL.noop),  # it goes with its table
     ]

@@ -5,8 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from .base import OurModel
-from .confidential import ConfidentialText
+from .base import ConfidentialText, OurModel
 
 _OPEN = Q(replay_status="OPEN")
 

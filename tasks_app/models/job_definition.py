@@ -11,9 +11,8 @@ from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 
-from .base import OurModel
+from .base import ConfidentialJSON, OurModel
 from .calendar import days_of
-from .confidential import ConfidentialJSON
 from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 NAME_LENGTH = 150

@@ -11,8 +11,7 @@ from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.states import LIVE_THOUGH_NOT_DUE, Status, is_live
 from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
-from .base import OurModel
-from .confidential import ConfidentialJSON, ConfidentialText
+from .base import ConfidentialJSON, ConfidentialText, OurModel
 
 KEY_LENGTH = 200
 

@@ -3,8 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from .base import OurModel
-from .confidential import ConfidentialText
+from .base import ConfidentialText, OurModel
 
 
 class TaskAttempt(OurModel):

@@ -24,7 +24,15 @@ class TenantKey(OurModel):
     class Meta:
         db_table = "punctual_tenant_key"
         default_permissions = ()
-        indexes = [models.Index(fields=["tenant", "id"], name="punctual_tenant_key_of")]
+        indexes = [
+            models.Index(fields=["tenant", "id"], name="punctual_tenant_key_of"),
+            # Which of the installation's keys are in use: asked whenever somebody looks whether all is well.
+            models.Index(
+                models.Func(models.F("sealed"), models.Value("."), models.Value(2), function="split_part"),
+                name="punctual_tenant_key_master",
+                condition=Q(sealed__gt=""),
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["tenant"], name="punctual_tenant_key_newest", condition=Q(encrypts=True)),
             models.CheckConstraint(

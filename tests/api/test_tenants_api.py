@@ -128,6 +128,6 @@ def test_a_tenant_that_asks_for_encryption_reads_the_word_for_what_is_encrypted(
 
     assert (made.body["payload"], job.body["payload"]) == ("encrypted", "encrypted")
     assert api.get(f"/tasks/{made.body['id']}").body["payload"] == "encrypted"
-    kept = api.call("PATCH", f"/jobs/{job.body['id']}", {"payload": "encrypted", "lane": "low"})
+    kept = api.call("PATCH", f"/jobs/{job.body['id']}", {"payload": "encrypted", "lane": "low"}, If_Match="1")
     assert (kept.status, kept.body["payload"]) == (200, "encrypted")
     assert api.post("/tasks", TASK | {"key": "b", "payload": {"$punctual": "1:1:x"}}).code == "SCH_422_INVALID"
