@@ -19,6 +19,7 @@ NAMES += (
     "relay",
     "events",
     "archive",
+    "encrypted",
     "backup",
     "replay",
     "backfill",

@@ -12,6 +12,7 @@ from tasks_app.core.errors import PunctualError
 from tasks_app.core.tenants import QUOTAS, TENANT_LENGTH, TITLE_LENGTH, USUAL_WEIGHT
 from tasks_app.engine.operations.api_tokens import listed
 from tasks_app.engine.operations.jobs import once
+from tasks_app.engine.watch.keys import keys_of, walk_view
 from tasks_app.engine.watch.tenants import COUNTED, list_tenants, quotas_of, settings_of, view_of
 from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.audit import Operator
@@ -34,8 +35,14 @@ class TenantForm(ReasonOnly):
     timezone = forms.CharField(label="Time zone of its new jobs; empty: UTC", max_length=64, required=False)
     contacts = forms.CharField(label="Mail addresses of whom to tell, separated by commas", required=False)
     weight = forms.IntegerField(label=f"Weight beside others; {USUAL_WEIGHT} is the usual one", required=False)
+    encrypted = forms.BooleanField(
+        label="Encrypt payloads, results, errors and secrets with a key of its own", required=False
+    )
     seen = forms.CharField(required=False, widget=forms.HiddenInput)  # the version that the form was filled from
-    field_order = ("name", "title", "timezone", "contacts", "weight", *QUOTAS, "reason", "operation", "seen")
+    field_order = (
+        *("name", "title", "timezone", "contacts", "weight", "encrypted"),
+        *(*QUOTAS, "reason", "operation", "seen"),
+    )
 
     def __init__(self, *args, row: Tenant | None = None, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -54,7 +61,7 @@ class TenantForm(ReasonOnly):
         given = self.cleaned_data
         weight = USUAL_WEIGHT if given["weight"] is None else given["weight"]
         plain = {"title": given["title"], "timezone": given["timezone"], "weight": weight}
-        plain |= {"contacts": listed(given["contacts"])}
+        plain |= {"contacts": listed(given["contacts"]), "encrypted": given["encrypted"]}
         return plain | {name: given[name] for name in QUOTAS}
 
 
@@ -109,6 +116,8 @@ class TenantAdmin(LookOnly, ModelAdmin):
             "counted": COUNTED,
             "quotas": quotas_of(row),
             "settings": settings_of(row.name),
+            "keys": keys_of(row.name),
+            "walk": walk_view(),
             "may_operate": may_operate_tenants(request),
         }
         return TemplateResponse(request, "tasks_app/tenant.html", context)

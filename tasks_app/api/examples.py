@@ -133,6 +133,7 @@ _TENANT = {
     "timezone": "Europe/Berlin",
     "contacts": ["ops@acme.example"],
     "weight": 100,
+    "encrypted": False,
     "quotas": {"max_jobs": 500, "max_tasks": 10_000, "max_payload_bytes": None, "calls_per_minute": None},
     "tasks": 1_234,
     "held_tasks": 0,

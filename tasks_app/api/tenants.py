@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from django.http import HttpRequest
 from ninja import Path, Router, Schema
@@ -41,10 +41,15 @@ class QuotasIn(Model):
 class TenantPatch(Model):
     """The fields to change."""
 
+    flags: ClassVar[tuple[str, ...]] = ("encrypted",)
+
     title: str | None = Field(None, max_length=100, description="For people")
     timezone: Text | None = Field(None, description="IANA name; of its new jobs that have a `cron` and name none")
     contacts: list[Text] | None = Field(None, description="Mail addresses; the list replaces the old one")
     weight: int | None = Field(None, description="Its share beside others; 100 is the usual one")
+    encrypted: bool | None = Field(
+        None, description="Payloads, results, errors and secrets are encrypted with a key of its own"
+    )
     quotas: QuotasIn | None = None
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
@@ -90,6 +95,7 @@ class TenantOut(Schema):
     timezone: str = Field(description="Of its new jobs that have a `cron` and name none; empty: UTC")
     contacts: list[str]
     weight: int
+    encrypted: bool = Field(description="Payloads, results, errors and secrets are encrypted with a key of its own")
     quotas: QuotasOut
     tasks: int | None = Field(description="Live ones, when a beat has last counted; null without a quota for them")
     held_tasks: int = Field(description="That came due while it was suspended and wait; 10000: that many, or more")

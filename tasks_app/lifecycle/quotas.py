@@ -14,6 +14,7 @@ from tasks_app.core.errors import QuotaExceeded
 from tasks_app.models import JobDefinition, Tenant
 from tasks_app.sql import run
 
+from .asking import note_asking
 from .outbox import tell
 from .request import Request, Unit, checked_json
 
@@ -23,14 +24,16 @@ COUNT_SECONDS = 5.0
 JOBS_RETRY_SECONDS = 3600  # jobs go when people delete them
 
 
-def refuse_over_quota(requests: Sequence[Request], new: Container[Unit]) -> None:
-    """QuotaExceeded if the first of these that was left out was so by a quota; else somebody was in the way.
+def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, bound: bool = True) -> None:
+    """QuotaExceeded if the first of these that was left out was so by a quota, and they are bound by it. Else its
+    payload should have been encrypted, which is noted, or somebody was in the way.
 
     `new`: the units that would have one task more. The others are not bound by how many there may be.
     """
     names = sorted({request.unit[0] for request in requests})
     found = {name: row for name, *row in run("over_quota", {"names": names})}
-    for request in requests:
+    note_asking(name for name, row in found.items() if row.pop())
+    for request in requests if bound else ():
         tenant, _, _ = request.unit
         at_limit, max_tasks, tasks, max_bytes = found.get(tenant, (False, None, None, None))
         if at_limit and request.unit in new:

@@ -28,10 +28,12 @@ from tasks_app.models import Tenant
 from tasks_app.sql import run
 
 from .audit import Entry, Operator, audit
+from .data_keys import newest_keys
+from .key_walk import order_walk
 from .outbox import tell
 from .request import checked_instant, checked_name
 
-FIELDS = ("title", "timezone", "contacts", "weight", *QUOTAS)
+FIELDS = ("title", "timezone", "contacts", "weight", "encrypted", *QUOTAS)
 ENDED = 100  # suspensions that one look ends, at most
 
 
@@ -50,6 +52,8 @@ def create(name: str, operator: Operator, **given: object) -> Tenant:
         row, new = Tenant.objects.get_or_create(name=name, defaults=values)
         if not new:
             raise NameTaken(f"there is a tenant {name!r} already. Edit it.")
+        if values.get("encrypted"):
+            _encrypt(name, operator)
         _audit(operator, "create", "created", row, {"after": shown_fields(row)})
         tell("tenant.created", _told(row, operator), tenant=name)
     return Tenant.objects.get(name=name)
@@ -82,6 +86,8 @@ def edit(name: str, changes: Mapping[str, object], operator: Operator, *, seen: 
         row.tasks = None if row.max_tasks is None else row.tasks
         row.updated_at = run("clock", {})[0][0]
         row.save()
+        if row.encrypted and not before["encrypted"]:
+            _encrypt(name, operator)
         _audit(operator, "edit", "edited", row, {"before": before, "after": after})
         tell("tenant.edited", _told(row, operator), tenant=name)
     return Changed(row, changed=True)
@@ -176,6 +182,12 @@ def _resume(row: Tenant, operator: Operator) -> None:
     tell("tenant.resumed", _told(row, operator, **detail), tenant=row.name)
 
 
+def _encrypt(name: str, operator: Operator) -> None:
+    """It has a key from now on, and what is stored of it is brought under that."""
+    newest_keys([name])
+    order_walk(operator)
+
+
 def _locked(name: str, *, make: bool = False) -> Tenant:
     """Its row, until the end of the transaction. NotThere if it has none, unless one may be made."""
     if make:
@@ -192,6 +204,8 @@ def _checked(name: str, given: Mapping[str, object]) -> dict[str, object]:
     values: dict[str, object] = checked_quotas({field: given[field] for field in QUOTAS if field in given})
     if name == INTERNAL_TENANT and any(value is not None for value in values.values()):
         raise InvalidTask(f"tenant {name!r} has the scheduler's own tasks, and can have no quotas.")
+    if "encrypted" in given:
+        values["encrypted"] = _checked_encrypted(name, given["encrypted"])
     if "title" in given:
         values["title"] = checked_name("title", given["title"], TITLE_LENGTH) if given["title"] != "" else ""
     if "timezone" in given:
@@ -203,6 +217,14 @@ def _checked(name: str, given: Mapping[str, object]) -> dict[str, object]:
     if not values:
         raise NothingToDo(f"nothing was given to change; a tenant has {', '.join(FIELDS)}.")
     return values
+
+
+def _checked_encrypted(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidTask(f"encrypted={shown(value)} won't do: it must be true or false.")
+    if value and name == INTERNAL_TENANT:
+        raise InvalidTask(f"tenant {name!r} has the scheduler's own tasks, which have nothing to hide.")
+    return value
 
 
 def checked_contacts(given: object) -> list[str]:

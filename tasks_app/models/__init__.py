@@ -50,6 +50,7 @@ from .task_progress import TaskProgress
 from .task_trace import TaskTrace
 from .task_wait import TaskWait
 from .tenant import HeldTask, Tenant
+from .tenant_key import KeyWalk, TenantKey
 from .turn import Turn
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
@@ -94,6 +95,7 @@ __all__ = [
     "JobCursor",
     "JobDefinition",
     "JobParent",
+    "KeyWalk",
     "LanePause",
     "LaneResume",
     "LeavingPartition",
@@ -125,6 +127,7 @@ __all__ = [
     "TaskTrace",
     "TaskWait",
     "Tenant",
+    "TenantKey",
     "Turn",
     "TypeLimit",
     "UnchainedEntry",

@@ -120,3 +120,17 @@ def test_a_job_by_the_clock_has_the_time_zone_of_its_tenant_unless_it_names_one(
     assert api.post("/jobs", by_clock).body["timezone"] == "Europe/Berlin"
     assert api.post("/jobs", by_clock | {"name": "b", "timezone": "UTC"}).body["timezone"] == "UTC"
     assert api.post("/jobs", {"name": "c", "task_type": TYPE, "every": 60}).body["timezone"] == "UTC"
+
+
+def test_a_tenant_that_asks_for_encryption_reads_the_word_for_what_is_encrypted():
+    assert boss().post("/tenants", {"name": "acme", "encrypted": True}).body["encrypted"] is True
+    api = Api("acme")
+
+    made = api.post("/tasks", TASK | {"payload": {"word": "zebra", "return": "zebra"}})
+    job = api.post("/jobs", JOB | {"payload": {"word": "zebra"}})
+
+    assert (made.body["payload"], job.body["payload"]) == ("encrypted", "encrypted")
+    assert api.get(f"/tasks/{made.body['id']}").body["payload"] == "encrypted"
+    kept = api.call("PATCH", f"/jobs/{job.body['id']}", {"payload": "encrypted", "lane": "low"}, If_Match="1")
+    assert (kept.status, kept.body["payload"]) == (200, "encrypted")
+    assert api.post("/tasks", TASK | {"key": "b", "payload": {"$punctual": "1:1:x"}}).code == "SCH_422_INVALID"

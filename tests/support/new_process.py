@@ -23,6 +23,7 @@ REMEMBERED = {
     "tasks_app.engine.web.throttle": ("MEMORY",),
     "tasks_app.engine.witness": ("WITNESS",),
     "tasks_app.engine.worker.results": ("_told_at",),
+    "tasks_app.lifecycle.asking": ("ASKING",),
     "tasks_app.lifecycle.jobs.planning": ("unreadable",),
     "tasks_app.lifecycle.named_secrets": ("_known_at",),
     "tasks_app.lifecycle.retry_budget": ("_buckets",),
@@ -91,7 +92,7 @@ def _put_back(module: ModuleType, name: str) -> None:
     first = eval(_first(module)[name], vars(module))
     if isinstance(first, threading.Event):
         now.clear()
-    elif isinstance(first, dict):
+    elif isinstance(first, (dict, set)):
         now.clear()
         now.update(first)
     elif isinstance(first, list):

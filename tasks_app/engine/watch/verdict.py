@@ -520,6 +520,20 @@ def audit_not_anchored(status: SchedulerStatus) -> Iterator[Problem]:
         )
 
 
+def keys_out_of_reach(status: SchedulerStatus) -> Iterator[Problem]:
+    """Told by every process that lacks the key, so also by one that was restarted without it before the others."""
+    missing = status.keys.missing
+    if missing:
+        names = ", ".join(missing)
+        yield trouble(
+            "Keys of tenants are sealed with a key of the installation that is missing here: what they have encrypted "
+            "can't be read.",
+            'Put it back into PUNCTUAL["SECRET_KEYS"] before its last copy is gone, run `manage.py secrets rotate`, '
+            "and only then take it out.",
+            f"Missing: {names}.",
+        )
+
+
 # ---- events ----
 
 
@@ -679,6 +693,7 @@ RULES = (
     audit_unchained,
     audit_entries_missing,
     audit_not_anchored,
+    keys_out_of_reach,
     subscription_suspended,
     events_missed,
     subscription_failing,
