@@ -11,12 +11,14 @@ from django.utils import timezone
 
 from tasks_app.client import cancel, reschedule, schedule, schedule_many
 from tasks_app.client.rolling import change_interval
+from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, QuotaExceeded, StaleRevision
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.tenants import checked_quotas, checked_weight
 from tasks_app.engine.beat import tenants as chore
 from tasks_app.engine.beat.alarms.looking import quotas
 from tasks_app.engine.beat.counting import count
+from tasks_app.engine.beat.gates import Gates
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.watch.why import why_job, why_task
@@ -25,7 +27,7 @@ from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, gate_rules
 from tasks_app.lifecycle.start import start
 from tasks_app.models import HeldTask, ScheduleTask, TaskBatch, Tenant
-from tasks_app.sql import execute
+from tasks_app.sql import execute, run
 from tests.support.alarms import rule
 from tests.support.audit import deeds
 from tests.support.engine import claim_due, row, run_due
@@ -175,9 +177,32 @@ def test_of_a_type_with_a_limit_a_suspended_tenant_takes_nothing_from_others():
 
     assert granted.tasks == 1
     assert [ScheduleTask.objects.get(id=id_).biz_key for id_ in TaskBatch.objects.get().ids] == ["ours"]
-    assert HeldTask.objects.count() == 3
+    assert HeldTask.objects.count() == 0
+
+
+def test_what_is_due_of_a_suspended_tenant_is_put_aside_once_for_each_reading_of_the_rules(monkeypatch):
+    monkeypatch.setattr("tasks_app.engine.beat.gates.HEAD", 3)
+    monkeypatch.setattr("tasks_app.lifecycle.held.HEAD", 3)
+    schedule_many("T_SERIAL", [{"key": n} for n in range(5)], tenant="acme")
+    schedule_many("T_SERIAL", [{"key": "ours"}])
+    suspend()
+    gates = Gates("test")
+    shards = dict.fromkeys(range(conf().SHARDS))
+    assert "T_SERIAL" in gates.types(shards, conf().SHARDS)
+    gates.saw({("T_SERIAL", "default"): 0.0})
+
+    def held() -> int:
+        gates._opens.clear()  # as if a moment had passed
+        gates.claim({"default": 5}, 2, 1.0, {})
+        return HeldTask.objects.count()
+
+    assert [held() for _ in range(2)] == [3, 5]  # all that it looked at was theirs, the first time
+    schedule_many("T_SERIAL", [{"key": "more"}], tenant="acme")
+    assert held() == 5
+    gates.learn(run("gates", {}))
+    assert held() == 6
     resume()
-    assert chore.put_back() == 3
+    assert chore.put_back() == 6
 
 
 def test_nothing_of_it_is_planned_and_a_trigger_waits():

@@ -49,7 +49,7 @@ from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.audit_chain import chain
 from tasks_app.lifecycle.campaigns import steps
-from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
+from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, claim_chosen, peek, read_due
 from tasks_app.lifecycle.installation import look as look_at_installation
 from tasks_app.lifecycle.installation import quarantine, touch
 from tasks_app.lifecycle.jobs.family import graph_of
@@ -130,6 +130,14 @@ EXPECTED_TO_GROW = {
 def claim_new(count: int) -> list[ClaimedBatch]:
     schedule_many(TYPE, [{"key": f"new {n}"} for n in range(count)])
     return claim([LaneShare("default", 100, 10)], {TYPE: 100}, "test", anybodys())
+
+
+def claim_of_a_crowd() -> None:
+    schedule_many(TYPE, [{"key": f"new {n}"} for n in range(20)])
+    since = dict.fromkeys(range(16), timezone.now() - timedelta(minutes=1))
+    found = read_due("default", since, dict.fromkeys(since, 100), ["tenant-7"])
+    ids = [id_ for one in found for id_ in one.ids]
+    assert sum(batch.size for batch, _ in claim_chosen(ids, "default", 10, {TYPE: 100}, "test", anybodys())) >= 20
 
 
 def claim_and_run() -> None:
@@ -275,6 +283,7 @@ def look_for_lost() -> None:
 DOES = {
     "peek": lambda: peek("test", range(16), besides=True),
     "claim, start and settle": claim_and_run,
+    "claim of a crowd": claim_of_a_crowd,
     "schedule": lambda: schedule_many(TYPE, [{"key": f"new {n}", "idem_key": f"new {n}"} for n in range(20)]),
     "schedule what is over": lambda: schedule(TYPE, "key-77"),
     "ensure what is over": lambda: ensure(TYPE, "key-77", delay=60),
