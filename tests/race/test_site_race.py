@@ -12,6 +12,7 @@ from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.site import activate, open_chosen, see_to
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, TaskBatch
+from tasks_app.sql import run
 from tests.support.engine import claim_due, expire_lease, run_due
 from tests.support.marks import commits
 from tests.support.moves import State, claimed, ids_of, scheduled, settled, started, state
@@ -181,11 +182,18 @@ def test_two_beats_that_take_over_do_so_once():
     assert AuditEntry.objects.filter(verb="site").count() == 1
 
 
-def test_a_site_that_comes_back_meanwhile_is_not_taken_over():
+def renew() -> None:
+    """What a beat of the active site does every few seconds."""
+    beat = {"node_id": uuid4(), "name": "beat", "site": "main", "dispatching": True, "figures": None}
+    run("hold_shards", beat | {"ttl": 8.0, "forget": 60.0})
+
+
+@pytest.mark.parametrize("sign", [touch, renew])
+def test_a_site_that_comes_back_meanwhile_is_not_taken_over(sign):
     silent(60.0)
     with at("b", SITE_TAKEOVER_SECONDS=30.0):
         row = look()
-        _, after = overlap(touch, lambda: see_to(row))
+        _, after = overlap(sign, lambda: see_to(row))
 
     assert (after.sites.active, installation().site_epoch) == ("main", 0)
 

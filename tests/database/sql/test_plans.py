@@ -22,6 +22,7 @@ from tasks_app.core.overdue import Answer
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.engine.beat.alarms.reading import read_events
 from tasks_app.engine.beat.counting import count
+from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.beat.levels import step as judge_minutes
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
@@ -207,7 +208,7 @@ def take_chores() -> None:
     names = ["reap", "lose", "campaign", "alarm", "alert"]
     given = {"node_id": uuid4(), "name": "test", "site": "main", "dispatching": False, "figures": None}
     sql.run("declare_chores", {"names": names})
-    given |= {"names": names, "everys": [1.0] * len(names), "wanted": [], "keep": DAY}
+    given |= {"names": names, "everys": [1.0] * len(names), "wanted": [], "keep": DAY, "done": ["reap"], "ago": [1.0]}
     assert ("campaign",) not in sql.run("take_chores", given)
 
 
@@ -324,6 +325,7 @@ DOES = {
     "merge windows": merge_windows,
     "take chores": take_chores,
     "look at the installation": lambda: (look_at_installation(), touch()),
+    "hold shards": lambda: Leases(uuid4(), "test", lambda _: None).run_once(),
     "what a failover took back": look_for_lost,
     "what is overdue": lambda: preview_overdue(most=50),
     "expire": expire_some,
