@@ -12,7 +12,7 @@ SELECT entry_id, created_at FROM punctual_audit_missing ON CONFLICT DO NOTHING
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0058_tenant")]
+    dependencies = [("tasks_app", "0062_site_page")]
 
     operations = [
         migrations.AddField(
