@@ -67,7 +67,7 @@ class Barrier:
         self._note(row)
         if row.facts is not None:
             PRIMARIES.note(row.facts, row)
-        if self.acting:
+        if self.acting or (self.standing_by and not self.rehearsing):  # a site that was left has seen what was lost
             self._note_what_was_taken_back(row)
         if dispatching and self.open:
             ask_if_long_silent(row)

@@ -40,10 +40,13 @@ class ClaimsDontEnd(PunctualError):
 
 
 def activate(site: str, operator: Operator) -> Row:
-    """Choose a site. Of its lanes `critical` goes on at once, the others one after the other; it is not open yet."""
+    """Choose a site. Of its lanes `critical` goes on at once, the others one after the other; it is not open yet. One
+    that is chosen and could not be opened stays so, and can be now."""
     with atomic():
         row = locked()
-        if row.sites.wanted == site:
+        if row.sites.chosen == site:
+            return row
+        if row.sites.active == site:
             raise NothingToDo(f"site {site!r} is the active one already. Nothing was changed.")
         return _choose(row, site, operator)
 
@@ -142,8 +145,9 @@ def _take_over() -> None:
     """Choose the site of this beat, if it still may: asked again under the lock, since the others may have come back,
     or another beat of this site was faster."""
     with atomic():
+        locked()  # before the sign, as whoever adopts a server does
         list(SignOfLife.objects.select_for_update().filter(kind=SignOfLife.BEAT))  # one that is just being given counts
-        row = locked()
+        row = read_installation()
         silence = _silence(row.sites)
         if not row.quarantined and (silence or _is_first(row.sites)):
             reason = silence or f"Nobody has chosen a site yet, and {conf().site!r} is the first."
