@@ -34,7 +34,8 @@ class TenantForm(ReasonOnly):
     timezone = forms.CharField(label="Time zone of its new jobs; empty: UTC", max_length=64, required=False)
     contacts = forms.CharField(label="Mail addresses of whom to tell, separated by commas", required=False)
     weight = forms.IntegerField(label=f"Weight beside others; {USUAL_WEIGHT} is the usual one", required=False)
-    field_order = ("name", "title", "timezone", "contacts", "weight", *QUOTAS, "reason", "operation")
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)  # the version that the form was filled from
+    field_order = ("name", "title", "timezone", "contacts", "weight", *QUOTAS, "reason", "operation", "seen")
 
     def __init__(self, *args, row: Tenant | None = None, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -46,6 +47,7 @@ class TenantForm(ReasonOnly):
         if row is not None:
             del self.fields["name"]
             self.initial |= tenants.shown_fields(row) | {"contacts": ", ".join(row.contacts)}
+            self.initial |= {"seen": tenants.version_of(row)}
 
     @property
     def values(self) -> dict[str, object]:
@@ -157,7 +159,8 @@ class TenantAdmin(LookOnly, ModelAdmin):
             if row is None:
                 once(operator, lambda: tenants.create(form.cleaned_data["name"], operator, **form.values))
             else:
-                once(operator, lambda: tenants.edit(row.name, form.values, operator))
+                seen = form.cleaned_data["seen"] or None
+                once(operator, lambda: tenants.edit(row.name, form.values, operator, seen=seen))
         except PunctualError as error:
             form.add_error(None, str(error))
             return False

@@ -152,7 +152,7 @@ def edit_tenant(request: HttpRequest, name: Named, body: TenantPatch, idempotenc
 def suspend_tenant(request: HttpRequest, name: Named, body: TenantSuspendIn, idempotency_key: Key = None):
     """What runs goes on to its end, and all data stays. Its tokens can read, and nothing else."""
     asked = _who_may(request)
-    done = tenants.suspend(tenants.found(name).name, operator(request, body.reason), until=body.until)
+    done = tenants.suspend(name, operator(request, body.reason), until=body.until)
     return 200, TenantChangedOut(changed=done.changed, tenant=TenantOut.of(view_of(done.row), asked))
 
 

@@ -134,7 +134,7 @@ def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]
             if open_requests:
                 answers |= _round(open_requests, verb, by)
                 if verb.bound and (left := [r for r in open_requests if r.unit not in answers]):
-                    refuse_over_quota(left)
+                    refuse_over_quota(left, _left_out(left, verb))
         open_requests = [r for r in open_requests if r.unit not in answers]
         if open_requests:
             tenant, task_type, key = unit = open_requests[0].unit
@@ -176,6 +176,17 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     new = [request for request, row in created if row is None]
     answers |= _insert_unknown(new) if verb.copies else _insert(new, bound=verb.bound)
     return answers
+
+
+def _left_out(requests: Sequence[Request], verb: _Verb) -> set[Unit]:
+    """Of units that got no answer, those that should have got a row of their own: nothing that is there by now explains
+    it. What a task of before hands over to its successor is none: that task was brought back, or moved by others."""
+    seen = _seen_before(requests) if verb.by_idem_key else {}
+    units = [request.unit for request in requests if request.unit not in seen]
+    rows = _lock_current([request for request in requests if request.unit not in seen])
+    if verb.copies:
+        return set(units) - rows.keys() - past_units([unit for unit in units if unit not in rows]).keys()
+    return {unit for unit in units if verb.decide(rows.get(unit)) is Outcome.CREATED}
 
 
 def _insert_unknown(requests: Sequence[Request]) -> dict[Unit, Scheduled]:

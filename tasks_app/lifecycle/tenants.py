@@ -5,13 +5,13 @@ gives it a token, and by a beat for those that it meets when it counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, shown
+from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, StaleRevision, shown
 from tasks_app.core.tenants import (
     CONTACT_LENGTH,
     INTERNAL_TENANT,
@@ -55,20 +55,29 @@ def create(name: str, operator: Operator, **given: object) -> Tenant:
     return Tenant.objects.get(name=name)
 
 
-def edit(name: str, changes: Mapping[str, object], operator: Operator) -> Changed:
-    """What is given of FIELDS is so from now on; a quota of None is none."""
+def edit(name: str, changes: Mapping[str, object], operator: Operator, *, seen: str | None = None) -> Changed:
+    """What is given of FIELDS is so from now on; a quota of None is none.
+
+    `seen`: `version_of` the row that the caller saw. StaleRevision if it is another one by now.
+    """
     name = checked_tenant(name)
     values = _checked(name, changes)
     with atomic(savepoint=False):
         row = _locked(name)
+        if seen is not None and seen != version_of(row):
+            raise StaleRevision(
+                f"tenant {name!r} was changed at {version_of(row)}, after you opened it; nothing was changed now. Look "
+                "at it again, and change it if that is still needed.",
+                row,
+            )
         before = shown_fields(row)
         for field, value in values.items():
             setattr(row, field, value)
         after = shown_fields(row)
         if after == before:
             return Changed(row, changed=False)
-        # It is counted anew: until then a larger quota must not be refused, nor a new one be taken for spent.
-        row.at_limit = row.max_tasks is not None and row.tasks is not None and row.tasks >= row.max_tasks
+        # It is counted anew: until then a larger quota must not be refused, nor a smaller one by an estimate.
+        row.at_limit = row.at_limit and row.max_tasks is not None and (row.tasks or 0) >= row.max_tasks
         row.near = [quota for quota in row.near if getattr(row, quota) is not None]
         row.tasks = None if row.max_tasks is None else row.tasks
         row.updated_at = run("clock", {})[0][0]
@@ -150,6 +159,11 @@ def checked_tenant(name: object) -> str:
 def shown_fields(row: Tenant) -> dict[str, object]:
     """What people can change, as the audit has it."""
     return {name: getattr(row, name) for name in FIELDS}
+
+
+def version_of(row: Tenant) -> str:
+    """Another one after each change of FIELDS."""
+    return row.updated_at.astimezone(UTC).isoformat()
 
 
 def _resume(row: Tenant, operator: Operator) -> None:

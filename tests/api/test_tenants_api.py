@@ -29,7 +29,9 @@ def test_an_operator_makes_changes_suspends_and_resumes_a_tenant():
     assert (stopped.body["changed"], stopped.body["tenant"]["reason"]) == (True, "unpaid")
     assert asked.post("/tenants/acme/resume", {"reason": "paid"}).body["tenant"]["state"] == "ACTIVE"
     assert asked.post("/tenants/acme/resume", {"reason": "paid"}).body["changed"] is False
-    assert asked.post("/tenants/nobody/suspend", {"reason": "x"}).code == "SCH_404_NOT_FOUND"
+    assert asked.post("/tenants/nobody/resume", {"reason": "x"}).code == "SCH_404_NOT_FOUND"
+    unnamed = asked.post("/tenants/unnamed/suspend", {"reason": "it needs no row before"})
+    assert unnamed.body["tenant"]["state"] == "SUSPENDED"
     assert {one["name"] for one in asked.get("/tenants").body["items"]} >= {"acme", "internal"}
     first = asked.get("/tenants?limit=1").body
     assert first["next"] == "acme" and asked.get("/tenants?after=acme").body["items"][0]["name"] > "acme"

@@ -255,6 +255,8 @@ def trigger(
         if payload is not None and handler is not None:
             payload = fitting_payload(handler, payload)
             _refuse_bad_payload(job.task_type, job.tenant, payload)
+        if payload is not None:
+            refuse_job_over_quota(job.tenant, payload, new=False)
         if given not in (None, Overlap.ALLOW) and job.overlap == Overlap.ALLOW:
             hold_turns(job.id)
         policy = given or Overlap(job.overlap)

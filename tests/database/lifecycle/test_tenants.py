@@ -10,7 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from tasks_app.client import cancel, reschedule, schedule, schedule_many
-from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, QuotaExceeded
+from tasks_app.client.rolling import change_interval
+from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, QuotaExceeded, StaleRevision
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.tenants import checked_quotas, checked_weight
 from tasks_app.engine.beat import tenants as chore
@@ -136,6 +137,19 @@ def test_what_was_moved_or_cancelled_meanwhile_is_left_as_it_is():
 
     assert chore.put_back() == 0
     assert (row(moved).due_at, state(gone).status, HeldTask.objects.count()) == (TUESDAY, "CANCELLED", 0)
+
+
+@pytest.mark.parametrize("interval", [30, 3_600])
+def test_another_interval_leaves_what_lies_aside_where_it_is(interval):
+    [task] = scheduled("a", tenant="acme", repeat_after=60)
+    was_due = row(task).due_at
+    suspend()
+    run_due()
+
+    assert change_interval(TYPE, ["a"], interval, tenant="acme") == 1
+    resume()
+
+    assert (chore.put_back(), row(task).due_at) == (1, was_due)
 
 
 def test_what_has_expired_meanwhile_does_not_run():
@@ -387,6 +401,43 @@ def test_more_jobs_than_the_quota_and_jobs_with_a_larger_payload_are_refused():
     verbs.edit(job.id, {"payload": {"a": "x"}}, operator(), tenant="acme")
     verbs.delete(job.id, operator(), tenant="acme")
     make("two", every=60, tenant="acme")
+
+
+def test_neither_a_trigger_nor_another_time_brings_a_larger_payload():
+    job = make("one", every=60, tenant="acme")
+    scheduled("a", tenant="acme", at=TUESDAY)
+    batch = started("runs", tenant="acme")
+    tenants.create("acme", operator(), max_payload_bytes=20)
+    large = {"a": "x" * 20}
+
+    with pytest.raises(QuotaExceeded, match="payload has 28 bytes"), transaction.atomic():
+        verbs.trigger(job.id, "now", operator(), tenant="acme", payload=large)
+    for key in ("a", "runs"):
+        with pytest.raises(QuotaExceeded, match="payload has 28 bytes"), transaction.atomic():
+            reschedule(TYPE, key, tenant="acme", delay=60, payload=large)
+
+    verbs.trigger(job.id, "now", operator(), tenant="acme")
+    assert reschedule(TYPE, "a", tenant="acme", delay=60, payload={"a": 1}).outcome == "UPDATED"
+    assert settled(batch) == 1
+
+
+def test_an_edit_refuses_nothing_by_what_was_only_reckoned():
+    tenants.create("acme", operator(), max_tasks=5)
+    Tenant.objects.filter(name="acme").update(tasks=6)  # some pages were counted, and it is not sure
+
+    tenants.edit("acme", {"title": "Acme"}, operator())
+
+    assert schedule(TYPE, "a", tenant="acme").outcome == "CREATED"
+
+
+def test_a_form_that_was_filled_from_what_is_old_changes_nothing():
+    seen = tenants.version_of(tenants.create("acme", operator()))
+    tenants.edit("acme", {"max_tasks": 5}, operator(), seen=seen)
+
+    with pytest.raises(StaleRevision, match="after you opened it"), transaction.atomic():
+        tenants.edit("acme", {"max_tasks": None}, operator(), seen=seen)
+
+    assert Tenant.objects.get(name="acme").max_tasks == 5
 
 
 def test_four_fifths_of_a_quota_are_told_once_and_found_by_alarms():
