@@ -41,7 +41,7 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
             raise Http404(f"There is no audit entry {object_id[:40]!r}.")
         context = self.admin_site.each_context(request) | {"title": f"Audit entry {entry.id}", "opts": self.opts}
         context |= {"entry": entry, "what": _about(entry), "shows_address": people.may_be_seen_by(request.user)}
-        context |= {"link": AuditLink.objects.filter(entry=entry.id).first()}
+        context |= {"link": AuditLink.objects.filter(entry=entry.id, at=entry.created_at).first()}
         return TemplateResponse(request, "tasks_app/entry.html", context)
 
 

@@ -6,7 +6,7 @@ from .alarm_incident import AlarmIncident
 from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
-from .audit_chain import AnchorPlace, AuditAnchor, AuditLink, AuditTrail, UnchainedEntry
+from .audit_chain import AnchorPlace, AuditAnchor, AuditLink, AuditTrail, MissingEntry, UnchainedEntry
 from .audit_entry import AuditEntry
 from .away_outcome import AwayOutcome
 from .away_task import AwayTask
@@ -99,6 +99,7 @@ __all__ = [
     "LeavingPartition",
     "MaintenanceEntry",
     "MinuteFigures",
+    "MissingEntry",
     "Node",
     "OutboxEvent",
     "OutboxWindow",

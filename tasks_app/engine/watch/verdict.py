@@ -39,6 +39,7 @@ HOST_PATIENCE_SECONDS = 60.0  # callbacks may wait for a host for so long
 CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 AUDIT_PATIENCE_SECONDS = 300.0  # an entry may wait for its place for so long
+AUDIT_MISSED_SECONDS = 86_400.0  # that one was deleted is trouble for so long
 ANCHOR_PATIENCE_SECONDS = 600.0  # a place for anchors may fail for so long
 BASE_PATIENCE = 2  # times as old as a base backup should get
 RECOVERY_PATIENCE_SECONDS = 900.0  # a recovery that holds lanes may be silent for so long
@@ -483,8 +484,18 @@ def audit_unchained(status: SchedulerStatus) -> Iterator[Problem]:
     if waiting is not None and waiting > AUDIT_PATIENCE_SECONDS:
         yield trouble(
             f"The audit trail isn't being chained: an entry has been waiting for its place for {_span(waiting)}.",
-            "If a beat is alive, its log says why: look for the chore `chain`, and for audit.entries_missing, which "
-            "means that somebody deleted an entry.",
+            "If a beat is alive, its log says why: look for the chore `chain`.",
+        )
+
+
+def audit_entries_missing(status: SchedulerStatus) -> Iterator[Problem]:
+    """For a day somebody should be woken up for it; then it is known."""
+    seen = status.audit
+    if seen.missing:
+        many = f"{seen.missing:,} audit entries were" if seen.missing > 1 else "An audit entry was"
+        yield (trouble if (seen.missing_seconds or 0.0) < AUDIT_MISSED_SECONDS else notice)(
+            f"{many} deleted before having a place in the trail.",
+            "Only somebody with rights to the tables can do that: `manage.py audit verify` names the entries.",
         )
 
 
@@ -666,6 +677,7 @@ RULES = (
     backup_behind,
     no_base,
     audit_unchained,
+    audit_entries_missing,
     audit_not_anchored,
     subscription_suspended,
     events_missed,
