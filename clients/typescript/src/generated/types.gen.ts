@@ -4139,9 +4139,9 @@ export type TenantOut = {
      */
     until: string | null;
     /**
-     * Who has changed its state last; null for its own tokens
+     * Who has changed its state last, as the audit says, too; else empty
      */
-    by: string | null;
+    by: string;
     /**
      * Of its new jobs that have a `cron` and name none; empty: UTC
      */

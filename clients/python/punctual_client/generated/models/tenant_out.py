@@ -26,7 +26,7 @@ class TenantOut:
         reason (str): Why it is suspended; else empty
         since (datetime.datetime): In this state
         until (datetime.datetime | None): It is resumed by itself then
-        by (None | str): Who has changed its state last; null for its own tokens
+        by (str): Who has changed its state last, as the audit says, too; else empty
         timezone (str): Of its new jobs that have a `cron` and name none; empty: UTC
         contacts (list[str]):
         weight (int):
@@ -41,7 +41,7 @@ class TenantOut:
     reason: str
     since: datetime.datetime
     until: datetime.datetime | None
-    by: None | str
+    by: str
     timezone: str
     contacts: list[str]
     weight: int
@@ -67,7 +67,6 @@ class TenantOut:
         else:
             until = self.until
 
-        by: None | str
         by = self.by
 
         timezone = self.timezone
@@ -135,12 +134,7 @@ class TenantOut:
 
         until = _parse_until(d.pop("until"))
 
-        def _parse_by(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        by = _parse_by(d.pop("by"))
+        by = d.pop("by")
 
         timezone = d.pop("timezone")
 
