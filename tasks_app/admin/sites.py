@@ -27,7 +27,6 @@ from .secrets import ReasonOnly
 LIST = "tasks_app_site_changelist"
 CHOICES_SHOWN = 10
 ALL_STAND_BY = "stand by"  # what is typed to confirm it
-AGAIN = "Going back is the same order the other way round."
 
 
 class SiteForm(ReasonOnly):
@@ -110,7 +109,7 @@ class SiteAdmin(LookOnly, ModelAdmin):
             "form": form,
             "button": button,
             "subject": site or "all sites",
-            "words": f"{seen} {AGAIN}",
+            "words": f"{seen} {'To go on, activate one' if site is None else 'To go back, activate the other'}.",
             "back": console_url(LIST),
             "danger": True,
         }
