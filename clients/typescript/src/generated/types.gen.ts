@@ -4111,6 +4111,10 @@ export type TenantIn = {
      * Its share beside others; 100 is the usual one
      */
     weight?: number | null;
+    /**
+     * Payloads, results, errors and secrets are encrypted with a key of its own
+     */
+    encrypted?: boolean | null;
     quotas?: QuotasIn | null;
     /**
      * Why; kept in the audit
@@ -4148,6 +4152,10 @@ export type TenantOut = {
     timezone: string;
     contacts: Array<string>;
     weight: number;
+    /**
+     * Payloads, results, errors and secrets are encrypted with a key of its own
+     */
+    encrypted: boolean;
     quotas: QuotasOut;
     /**
      * Live ones, when a beat has last counted; null without a quota for them
@@ -4192,6 +4200,10 @@ export type TenantPatch = {
      * Its share beside others; 100 is the usual one
      */
     weight?: number | null;
+    /**
+     * Payloads, results, errors and secrets are encrypted with a key of its own
+     */
+    encrypted?: boolean | null;
     quotas?: QuotasIn | null;
     /**
      * Why; kept in the audit

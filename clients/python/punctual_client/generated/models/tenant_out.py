@@ -30,6 +30,7 @@ class TenantOut:
         timezone (str): Of its new jobs that have a `cron` and name none; empty: UTC
         contacts (list[str]):
         weight (int):
+        encrypted (bool): Payloads, results, errors and secrets are encrypted with a key of its own
         quotas (QuotasOut): How much it may have; null: as much as it likes.
         tasks (int | None): Live ones, when a beat has last counted; null without a quota for them
         held_tasks (int): That came due while it was suspended and wait; 10000: that many, or more
@@ -45,6 +46,7 @@ class TenantOut:
     timezone: str
     contacts: list[str]
     weight: int
+    encrypted: bool
     quotas: QuotasOut
     tasks: int | None
     held_tasks: int
@@ -76,6 +78,8 @@ class TenantOut:
 
         weight = self.weight
 
+        encrypted = self.encrypted
+
         quotas = self.quotas.to_dict()
 
         tasks: int | None
@@ -97,6 +101,7 @@ class TenantOut:
                 "timezone": timezone,
                 "contacts": contacts,
                 "weight": weight,
+                "encrypted": encrypted,
                 "quotas": quotas,
                 "tasks": tasks,
                 "held_tasks": held_tasks,
@@ -148,6 +153,8 @@ class TenantOut:
 
         weight = d.pop("weight")
 
+        encrypted = d.pop("encrypted")
+
         quotas = QuotasOut.from_dict(d.pop("quotas"))
 
         def _parse_tasks(data: object) -> int | None:
@@ -170,6 +177,7 @@ class TenantOut:
             timezone=timezone,
             contacts=contacts,
             weight=weight,
+            encrypted=encrypted,
             quotas=quotas,
             tasks=tasks,
             held_tasks=held_tasks,
