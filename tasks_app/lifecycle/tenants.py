@@ -71,6 +71,7 @@ def edit(name: str, changes: Mapping[str, object], operator: Operator) -> Change
         row.at_limit = row.max_tasks is not None and row.tasks is not None and row.tasks >= row.max_tasks
         row.near = [quota for quota in row.near if getattr(row, quota) is not None]
         row.tasks = None if row.max_tasks is None else row.tasks
+        row.jobs = None if row.max_jobs is None else row.jobs
         row.updated_at = run("clock", {})[0][0]
         row.save()
         _audit(operator, "edit", "edited", row, {"before": before, "after": after})
