@@ -2,7 +2,8 @@
 -- That is an instance whose time has come, or one that waits although nobody of its job is under way any more: whatever
 -- ended the older one, it is found here by what is there. In an empty table this is a few looks into an index.
 -- The jobs in which somebody waits are found one by one, each a look into an index, however long their lines are.
--- Of each shard no more than `each`, so that nothing is read in vain when all of them have as much; the earliest are first, and of those at one moment neighbours, which an index takes cheaper.
+-- Of each shard no more than `each`, so that nothing is read in vain when all of them have as much. The earliest are first, and
+-- of those at one moment neighbours come together, which an index takes cheaper.
 WITH clock AS MATERIALIZED (
     SELECT clock_timestamp() AS now
 ), fresh AS MATERIALIZED (
