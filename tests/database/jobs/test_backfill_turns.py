@@ -10,8 +10,9 @@ from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.held import put_back_held
 from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.shards import all_shards
 from tasks_app.lifecycle.start import StartedBatch, start
-from tasks_app.lifecycle.turns import PATIENCE, give_turns, queue_behind
+from tasks_app.lifecycle.turns import PATIENCE, give_turns, queue_behind, to_decide
 from tasks_app.models import AuditEntry, JobDefinition, ScheduleTask, Turn
 from tests.support.backfill import backfilled, foreseen, hourly, hours
 from tests.support.campaigns import carried_out
@@ -206,6 +207,7 @@ def test_one_that_lies_aside_keeps_its_turn_and_its_time(overlap):
 
     assert statuses(first, second) == ["INIT", "BLOCKED"]
     assert turns(job)[first] == Turn.TAKEN
+    assert to_decide(all_shards()).jobs == []  # nobody looks at it again and again
     tenants.resume("default", operator())
     put_back_held("default", 10)
     assert row(first).due_at == due
@@ -344,6 +346,7 @@ def test_a_firing_that_comes_as_it_goes_waits_until_it_has_run_and_is_not_cancel
 
     give_due_turns()
     assert statuses(second, third) == ["INIT", fate]
+    assert to_decide(all_shards()).jobs == []
     settled(what_is_due(), RETRY)
     give_due_turns()
     assert statuses(second, third) == ["BLOCKED", "INIT"]
