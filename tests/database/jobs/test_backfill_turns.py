@@ -87,6 +87,17 @@ def test_one_that_has_the_turn_and_is_not_begun_gives_it_back(overlap):
     assert statuses(first, second) == ["INIT", "SUCCESS"]
 
 
+def test_but_not_to_another_of_a_backfill():
+    _, [first, second, _] = first_of_a_backfill("queue_all")
+    made_by_a_backfill(second)
+    comes(first)
+
+    comes(second)
+
+    assert statuses(first, second) == ["INIT", "BLOCKED"]
+    assert to_decide(all_shards()).jobs == []
+
+
 @every_policy
 def test_so_does_one_that_waits_for_a_retry_and_comes_again_when_that_is_due(overlap):
     _, [first, second, _] = first_of_a_backfill(overlap)
