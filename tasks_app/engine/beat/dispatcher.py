@@ -82,6 +82,7 @@ class Dispatcher:
         self._broken = BrokenLanes()  # lanes whose queue is no queue
         self._limited_first = False
         self._clock = DatabaseClock()
+        self.in_doubt = False  # something was claimed, and then failed before it was published
 
     def run_once(self, shards: Mapping[int, int], total: int) -> Look:
         """Claim and publish what the last look saw coming due in these shards (with their fencing numbers; there are
@@ -165,7 +166,11 @@ class Dispatcher:
         batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards)
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
-        return self._first_tries(self._unmetered(batches))
+        try:
+            return self._first_tries(self._unmetered(batches))
+        except Exception:
+            self.in_doubt = True
+            raise
 
     def _shares(self, lanes: Set[str]) -> list[LaneShare]:
         if not self._clock.known:
