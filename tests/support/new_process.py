@@ -60,7 +60,6 @@ STAYS = {
     "tasks_app.engine.worker.sentry": {"_told": "belongs to the scope that was told"},
     "tasks_app.engine.worker.shutdown": {"_flag": "tests reset it"},
     "tasks_app.engine.worker.threads": {"_crews": "conftest.py puts the tools away"},
-    "tasks_app.lifecycle.confidential": {"NOTHING_HIDDEN": "nobody adds to it"},
     "tasks_app.lifecycle.retry_budget": {"_account": "set when the worker is imported"},
     "articles_app.deadline": {"_call": "each thread has its own"},
 }
