@@ -166,11 +166,7 @@ class Dispatcher:
         batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards)
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
-        try:
-            return self._first_tries(self._unmetered(batches))
-        except Exception:
-            self.in_doubt = True
-            raise
+        return self._let_through(batches)
 
     def _shares(self, lanes: Set[str]) -> list[LaneShare]:
         if not self._clock.known:
@@ -190,7 +186,7 @@ class Dispatcher:
         elif self._crowds.shared(lane):
             batches = _credit(view, self._part) + ceil(view.slots * self._part)
         claimed = self._crowds.light(lane, rows, batches, self._batch_sizes.sizes, self._shards)
-        return self._first_tries(self._unmetered(claimed))
+        return self._let_through(claimed)
 
     def _claim_shared(self, lane: str) -> list[ClaimedBatch]:
         """Of a lane that tenants share: what is due of those that are behind their share; else what was due first."""
@@ -205,7 +201,7 @@ class Dispatcher:
         else:
             batches = self._crowds.in_order(share, sizes, self._shards)
             self._learn(share, [batch.size for batch in batches])
-        return self._first_tries(self._unmetered(batches))
+        return self._let_through(batches)
 
     def _uncrowd(self, lane: str) -> None:
         """It has no backlog any more."""
@@ -214,6 +210,14 @@ class Dispatcher:
         if lane in self._crowds.lanes:
             self._crowds.end(lane)
             self._since.pop(lane, None)
+
+    def _let_through(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
+        """Of what was claimed just now, what no limit and no safeguard holds back."""
+        try:
+            return self._first_tries(self._unmetered(batches))
+        except Exception:
+            self.in_doubt = True
+            raise
 
     def _first_tries(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
         """Without the retries that a safeguard slows down: they are due again, and claimed by type from now on."""

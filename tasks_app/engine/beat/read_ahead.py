@@ -51,7 +51,7 @@ class ReadAheadDispatcher(Dispatcher):
         if sum(batch.size for batch in fired) < len(ids):
             # Moved, cancelled, locked by somebody, or no room: a look will tell.
             self._next_read = min(self._next_read, self._clock.now() + LOCKED_POLL_SECONDS)
-        return self._first_tries(self._unmetered(fired))
+        return self._let_through(fired)
 
     def _look_ahead(self) -> None:
         now = self._clock.now() if self._clock.known else 0.0

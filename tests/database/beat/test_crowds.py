@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.models import Count
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -197,6 +197,28 @@ def test_a_task_that_somebody_has_locked_is_claimed_when_he_is_done(crowded):
     assert row(task).status == "INIT"
 
     crowded.work(until=lambda: row(task).status == "RUNNING")
+
+
+class Interrupted(Dispatcher):
+    """Its connection breaks after a claim, from some moment on."""
+
+    breaks = False
+
+    def _unmetered(self, batches):
+        if self.breaks and batches:
+            raise OperationalError("the connection is lost")
+        return super()._unmetered(batches)
+
+
+@pytest.mark.parametrize("beat", [Interrupted], indirect=True)
+def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(crowded):
+    schedule("T_QUIET", "a", tenant="small")
+    crowded.dispatcher.breaks = True
+
+    with pytest.raises(OperationalError):
+        crowded.look()
+
+    assert crowded.dispatcher.in_doubt and claimed("small") == 1
 
 
 def test_without_other_tenants_nothing_is_shared(beat):
