@@ -11383,10 +11383,6 @@ export type SuspendTenantErrors = {
      */
     403: Problem;
     /**
-     * `SCH_404_NOT_FOUND`: It does not exist
-     */
-    404: Problem;
-    /**
      * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
      */
     409: Problem;
