@@ -1,9 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class InventoryAppConfig(AppConfig):
     name = "inventory_app"
-    verbose_name = "Stock"
+    verbose_name = gettext_lazy("Stock")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

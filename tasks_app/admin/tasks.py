@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -73,7 +74,12 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         known_by = ScheduleTask(
             id=task.id, task_type=task.task_type, biz_key=task.biz_key
         )  # in the header and its links
-        context = self.page(request) | _told(task) | _running(task) | {"title": f"Task {task.id}", "original": known_by}
+        context = (
+            self.page(request)
+            | _told(task)
+            | _running(task)
+            | {"title": gettext("Task {id}").format(id=task.id), "original": known_by}
+        )
         context["why"] = why_task(task) if "why" in request.GET else None
         return TemplateResponse(request, "tasks_app/task.html", context)
 
@@ -112,7 +118,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         """What every page of ours needs."""
         return self.admin_site.each_context(request) | {
             "opts": self.opts,
-            "title": "Tasks",
+            "title": gettext("Tasks"),
             "may_operate": may_operate(request),
             "now": timezone.now(),
         }
@@ -226,5 +232,9 @@ def _logs(rows: QuerySet[TaskLog]) -> list[TaskLog]:
 def _task(object_id: str) -> TaskFields:
     task = task_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
     if task is None:
-        raise Http404(f"There is no task {object_id[:40]!r}; finished ones are kept for some days.")
+        raise Http404(
+            gettext("There is no task {object_id!r}; finished ones are kept for some days.").format(
+                object_id=object_id[:40]
+            )
+        )
     return with_tries([task])[0]
