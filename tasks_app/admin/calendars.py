@@ -59,7 +59,7 @@ class CalendarForm(CalendarOrderForm):
         label=gettext_lazy("Off in every week"),
         required=False,
         coerce=int,
-        choices=list(enumerate(WEEKDAYS, start=1)),
+        choices=list(enumerate(map(gettext_lazy, WEEKDAYS), start=1)),
         widget=forms.SelectMultiple(attrs={"size": len(WEEKDAYS)}),
     )
     days_off = DaysField(
@@ -133,7 +133,7 @@ class CalendarAdmin(LookOnly, ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
         found = list(Calendar.objects.order_by("tenant", "name")[:SHOWN])
-        rows = [(one, ", ".join(WEEKDAYS[day - 1] for day in one.weekdays)) for one in found]
+        rows = [(one, ", ".join(gettext(WEEKDAYS[day - 1]) for day in one.weekdays)) for one in found]
         context = self.page(request) | {"found": rows, "more": len(found) == SHOWN}
         return TemplateResponse(request, "tasks_app/calendars.html", context)
 
@@ -141,7 +141,7 @@ class CalendarAdmin(LookOnly, ModelAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         calendar = _calendar(object_id)
         context = self.page(request) | {"title": calendar.name, "original": calendar, "calendar": calendar}
-        context["weekdays"] = ", ".join(WEEKDAYS[day - 1] for day in calendar.weekdays)
+        context["weekdays"] = ", ".join(gettext(WEEKDAYS[day - 1]) for day in calendar.weekdays)
         context["days_off"] = sorted(calendar.days_off.items())
         context["working_days"] = sorted(calendar.working_days.items())
         context["jobs"] = JobDefinition.objects.filter(calendar=calendar.id).order_by("id")[:SHOWN]

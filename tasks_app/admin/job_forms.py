@@ -34,25 +34,28 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from .forms import UtcField, cap_field, lane_field, most_running_field, pace_of, rate_field, reason_field
 
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
-_GROUPS = {
-    gettext_lazy("What runs"): ("tenant", "name", "task_type", "lane", "payload"),
-    gettext_lazy("When it fires"): (
-        "cron",
-        "every",
-        "at",
-        "timezone",
-        "dst_gap",
-        "dst_repeat",
-        "calendar",
-        "on_day_off",
+_GROUPS = (
+    (gettext_lazy("What runs"), ("tenant", "name", "task_type", "lane", "payload")),
+    (
+        gettext_lazy("When it fires"),
+        (
+            "cron",
+            "every",
+            "at",
+            "timezone",
+            "dst_gap",
+            "dst_repeat",
+            "calendar",
+            "on_day_off",
+        ),
     ),
-    gettext_lazy("Or after other jobs"): ("parents", "when", "if_parent_fails"),
-    gettext_lazy("Limits"): ("start_at", "end_at", "max_runs", "jitter"),
-    gettext_lazy("When it fails, or is late"): ("timeout", "max_retry", "backoff", "expires_after"),
-    gettext_lazy("When firings were missed"): ("catch_up", "catch_up_window", "catch_up_most"),
-    gettext_lazy("When an older instance is still under way"): ("overlap",),
-    gettext_lazy("Why"): ("reason",),
-}
+    (gettext_lazy("Or after other jobs"), ("parents", "when", "if_parent_fails")),
+    (gettext_lazy("Limits"), ("start_at", "end_at", "max_runs", "jitter")),
+    (gettext_lazy("When it fails, or is late"), ("timeout", "max_retry", "backoff", "expires_after")),
+    (gettext_lazy("When firings were missed"), ("catch_up", "catch_up_window", "catch_up_most")),
+    (gettext_lazy("When an older instance is still under way"), ("overlap",)),
+    (gettext_lazy("Why"), ("reason",)),
+)
 _DAY_OFF_WORDS = {
     OnDayOff.SKIP: gettext_lazy("skip: it falls out"),
     OnDayOff.SHIFT: gettext_lazy("shift: it comes on the next working day, at the same time"),
@@ -275,7 +278,7 @@ class JobForm(forms.Form):
     @property
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields as the page shows them, under their headings."""
-        return [(words, [self[name] for name in names if name in self.fields]) for words, names in _GROUPS.items()]
+        return [(words, [self[name] for name in names if name in self.fields]) for words, names in _GROUPS]
 
     @property
     def types(self) -> list[str]:

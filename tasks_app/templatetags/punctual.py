@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
@@ -140,6 +140,23 @@ def runs_bar(runs):
     title = ngettext("The last run: {words}", "The last {count} runs: {words}", len(runs))
     title = title.format(count=len(runs), words=words)
     return format_html('<span class="pu-runs" role="img" aria-label="{}">{}</span>', title, bars)
+
+
+@register.filter
+def problem(rule: str) -> str:
+    """What a problem is about, in the language of the page; empty where the sentence itself is in it."""
+    return _unless_english("what is wrong", rule)
+
+
+@register.filter
+def reason(rule: str) -> str:
+    """The same, of why something is not running."""
+    return _unless_english("why it is not running", rule)
+
+
+def _unless_english(context: str, rule: str) -> str:
+    said = pgettext(context, str(rule))
+    return "" if said == rule else said
 
 
 @register.filter

@@ -9,6 +9,8 @@ import django
 import pytest
 
 from tasks_app.core import alarms, overdue, phrases, tenants
+from tasks_app.core.rules import Rule
+from tasks_app.engine.watch import verdict
 from tasks_app.pages import spans
 from tests.support import catalog
 from tests.support.catalog import APPS, Text
@@ -87,6 +89,14 @@ def test_the_words_of_the_core_that_pages_show_are_translated():
     core = {*alarms.WORDS.values(), *overdue.WORDS.values(), *(one.words for one in tenants.QUOTAS.values())}
 
     assert {Text(words) for words in core} <= set(catalog.read("tasks_app"))
+
+
+def test_every_problem_and_every_reason_has_a_title():
+    """Of a sentence of the engine, which is English on every page."""
+    problems = {Text(rule.__name__, context="what is wrong") for rule in verdict.RULES}
+    reasons = {Text(str(rule), context="why it is not running") for rule in Rule}
+
+    assert (problems | reasons) - set(catalog.read("tasks_app")) == set(), "name it in tasks_app/console/texts.py"
 
 
 def test_a_length_of_time_is_said_as_everywhere_unless_it_is_translated():
