@@ -344,6 +344,7 @@ class AlarmOrderSuggestion(forms.Form):
 _NOT_THERE = {
     "rule": gettext_lazy("There is no such alarm rule."),
     "channel": gettext_lazy("There is no such alarm channel."),
+    "incident": gettext_lazy("There is no such alarm incident."),
 }
 
 
