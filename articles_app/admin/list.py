@@ -28,7 +28,7 @@ from .search import FOUND, search
 from .times import database_now, for_browser, in_utc, local_only
 from .zones import choose_zone, zone_of
 
-NOUNS = (gettext_noop("article"), gettext_noop("articles"))  # as Django calls them; the foot of the list asks for them
+NOUNS = (gettext_noop("article"), gettext_noop("articles"), gettext_noop("author"))  # which `translate_names` asks for
 WAITING = [ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS]
 
 

@@ -15,8 +15,9 @@ CAUSES = {
     stock.UNAVAILABLE: gettext_lazy("unavailable"),
     stock.TIMEOUT: gettext_lazy("no answer in time"),
 }
-# As Django calls them; the menu, the foot of the list and charts ask for them.
-NOUNS = (gettext_noop("product"), gettext_noop("products"), gettext_noop("Products"))
+# Which `translate_names` asks for, and charts.
+NOUNS = (gettext_noop("product"), gettext_noop("products"))
+COLUMNS = (gettext_noop("product code"), gettext_noop("stock quantity"))
 TONES = ("success", "warning", "info", "danger", "primary")  # unfold's colours of an outcome
 
 

@@ -87,7 +87,7 @@ _FAILS_WORDS = {
 
 def _utc(label: str) -> UtcField:
     widget = forms.DateTimeInput(format="%Y-%m-%dT%H:%M:%S", attrs={"type": "datetime-local", "step": 1})
-    return UtcField(label=format_lazy("{} (UTC)", label), required=False, widget=widget)
+    return UtcField(label=format_lazy(gettext_lazy("{label} (UTC)"), label=label), required=False, widget=widget)
 
 
 class JsonField(forms.CharField):

@@ -41,7 +41,10 @@ class SubscriptionOrderForm(forms.Form):
         if event is None:
             del self.fields["event"]
         if since:
-            self.fields["since"].label, self.fields["since"].required = f"{since} (UTC)", since_needed
+            self.fields["since"].label, self.fields["since"].required = (
+                gettext("{label} (UTC)").format(label=since),
+                since_needed,
+            )
         else:
             del self.fields["since"]
 

@@ -5,7 +5,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
-from django.utils.text import format_lazy
+from django.utils.text import capfirst, format_lazy
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
@@ -48,7 +48,7 @@ class TenantForm(ReasonOnly):
     def __init__(self, *args, row: Tenant | None = None, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         for quota in QUOTAS.values():
-            label = gettext("{quota}, at most; empty: no limit").format(quota=gettext(quota.words).capitalize())
+            label = gettext("{quota}, at most; empty: no limit").format(quota=capfirst(gettext(quota.words)))
             self.fields[quota.name] = forms.IntegerField(label=label, required=False)
         self.order_fields(self.field_order)
         self.initial |= {"weight": USUAL_WEIGHT}

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.templatetags.static import static
 from django.urls import path, reverse
-from django.utils.translation import get_language_info, gettext
+from django.utils.translation import get_language_info
 from django.views.i18n import set_language
 from unfold.dataclasses import Favicon, SearchResult
 from unfold.sites import UnfoldAdminSite
@@ -52,15 +52,6 @@ class ConsoleSite(UnfoldAdminSite):
             "languages_list": LANGUAGES,
             "languages_action": reverse("admin:language", current_app=self.name),
         }
-
-    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict]:
-        """The names of models and apps, which are stored with the migrations in English."""
-        found = super().get_app_list(request, app_label)
-        for app in found:
-            app["name"] = gettext(str(app["name"]))
-            for model in app["models"]:
-                model["name"] = gettext(str(model["name"]))
-        return found
 
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         shown = self.overview(request) if self.overview else {}

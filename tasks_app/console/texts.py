@@ -2,29 +2,28 @@
 
 from django.utils.translation import gettext_noop, pgettext_lazy
 
-# As Django makes them of the models' names, which migrations keep in English.
+# Which `translate_names` asks for.
 MODELS = (
-    gettext_noop("Punctual"),
-    gettext_noop("Alarm channels"),
-    gettext_noop("Alarm rules"),
+    gettext_noop("alarm channels"),
+    gettext_noop("alarm rules"),
     gettext_noop("API tokens"),
-    gettext_noop("Audit entries"),
-    gettext_noop("Calendars"),
-    gettext_noop("Campaigns"),
-    gettext_noop("Dead letters"),
-    gettext_noop("Fleet"),
-    gettext_noop("Hosts"),
-    gettext_noop("Incidents"),
-    gettext_noop("Jobs"),
-    gettext_noop("Quarantine"),
-    gettext_noop("Recoveries"),
-    gettext_noop("Runs of graphs"),
-    gettext_noop("Safeguards"),
-    gettext_noop("Schedule tasks"),
-    gettext_noop("Secrets"),
-    gettext_noop("Subscriptions"),
-    gettext_noop("Task batches"),
-    gettext_noop("Tenants"),
+    gettext_noop("audit entries"),
+    gettext_noop("calendars"),
+    gettext_noop("campaigns"),
+    gettext_noop("dead letters"),
+    gettext_noop("fleet"),
+    gettext_noop("hosts"),
+    gettext_noop("incidents"),
+    gettext_noop("jobs"),
+    gettext_noop("quarantine"),
+    gettext_noop("recoveries"),
+    gettext_noop("runs of graphs"),
+    gettext_noop("safeguards"),
+    gettext_noop("schedule tasks"),
+    gettext_noop("secrets"),
+    gettext_noop("subscriptions"),
+    gettext_noop("task batches"),
+    gettext_noop("tenants"),
 )
 # It brings no translations, and Django's own catalogue has only some of its texts.
 UNFOLD = (
@@ -33,6 +32,7 @@ UNFOLD = (
     gettext_noop("Choose file to upload"),
     gettext_noop("Dark"),
     gettext_noop("Expand row"),
+    gettext_noop("Filters"),
     gettext_noop("General"),
     gettext_noop("Go back"),
     gettext_noop("Light"),
@@ -58,6 +58,7 @@ UNFOLD = (
     gettext_noop("Toggle password visibility"),
     gettext_noop("Type to search"),
     gettext_noop("Welcome"),
+    gettext_noop("Welcome back to"),
     gettext_noop("You have been successfully logged out from the administration"),
 )
 # What charts count: `bars` asks for one of them, or for several.
