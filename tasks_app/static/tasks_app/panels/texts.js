@@ -4,7 +4,7 @@ const EN = {
   // The health panel
   starting: "Starting",
   healthy: "The scheduler is well",
-  degraded: "Degraded: tasks start late, low-priority tasks are slowed down",
+  degraded: "Degraded: tasks start late; if it goes on, low-priority tasks are slowed down",
   trouble: (cause) => cause ? `Something is wrong: ${cause}` : "Something is wrong with the scheduler",
   failed: (n, error) => `No answer, try ${n}: ${error}`,
   readOnly: "No answer again and again: this is a read-only summary",
