@@ -40,7 +40,6 @@ from tasks_app.lifecycle.jobs.view import (
     known_zone,
     preview,
     previewed,
-    schedule_in_words,
     state_of,
 )
 from tasks_app.lifecycle.tries import try_of
@@ -63,6 +62,7 @@ from .rights import (
     may_view_jobs,
     requires,
 )
+from .words import schedule_words
 
 PAGE = 50
 HISTORY = 30
@@ -315,9 +315,9 @@ def _firings_in_words(job: JobDefinition) -> str:
     """By which schedule it fires: a job that waits for others has that of the first of its graph."""
     root = root_of(job)
     return (
-        gettext("that of {name}, {schedule}").format(name=root.name, schedule=schedule_in_words(root))
+        gettext("that of {name}, {schedule}").format(name=root.name, schedule=schedule_words(root))
         if job.has_parents
-        else schedule_in_words(job)
+        else schedule_words(job)
     )
 
 
@@ -350,7 +350,7 @@ def _listed(request: HttpRequest) -> dict:
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
-    rows = [(job, schedule_in_words(job), state_of(job).words, runs.get(job.id)) for job in found]
+    rows = [(job, schedule_words(job), state_of(job).words, runs.get(job.id)) for job in found]
     return {"form": form, "found": rows, "next": query.urlencode() if more else "", "tenant": form.filter.tenant}
 
 
@@ -361,7 +361,7 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
         raise BadRequest(str(error)) from None
     return {
         "job": job,
-        "words": schedule_in_words(job),
+        "words": schedule_words(job),
         "state": state_of(job).words,
         "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
         "preview": _preview(job),

@@ -6,12 +6,16 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from tasks_app.core.backfill import KIND as BACKFILL
+from tasks_app.core.errors import InvalidTask
 from tasks_app.core.phrases import first_line
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.campaigns.backfill import CREATED, EXISTS
+from tasks_app.lifecycle.jobs.parents import parent_names
+from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.lifecycle.tries import try_of
-from tasks_app.models import ScheduleTask
+from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.pages.language import speaks_chinese
 from tasks_app.pages.spans import span
 
 # What the list of tasks offers.
@@ -81,6 +85,27 @@ def order_words(verb: Verb, count: int, complete: bool = True) -> str:
         Verb.MOVE: gettext("Move {tasks}"),
         Verb.DISCARD: gettext("Discard {tasks}"),
     }[verb].format(tasks=many)
+
+
+def schedule_words(job: JobDefinition) -> str:
+    """When it fires: in English as everywhere, and else by its cron string, which needs no translation."""
+    if not speaks_chinese():
+        return schedule_in_words(job)
+    if job.has_parents:
+        return gettext("After {jobs}").format(jobs=", ".join(map(repr, parent_names(job))))
+    try:
+        schedule = job.schedule
+    except InvalidTask:
+        return schedule_in_words(job)
+    if schedule.at is not None:
+        return gettext("Once, on {time} UTC").format(time=f"{schedule.at:%Y-%m-%d %H:%M:%S}")
+    if schedule.every:
+        words = gettext("Every {count:,} s").format(count=schedule.every)
+    else:
+        words = gettext("Cron {cron}, time zone {zone}").format(cron=schedule.cron, zone=schedule.zone)
+    if schedule.days is None:
+        return words
+    return gettext("{schedule}; keeps the calendar {calendar!r}").format(schedule=words, calendar=schedule.days.name)
 
 
 def doing(task: ScheduleTask, now: datetime) -> str:

@@ -38,6 +38,11 @@ def is_bilingual() -> bool:
     return settings.USE_I18N and CHINESE in dict(settings.LANGUAGES)
 
 
+def speaks_chinese() -> bool:
+    """What is said now, for the few sentences that are not the same in both languages."""
+    return translation.get_language() == CHINESE
+
+
 def told_by(request: HttpRequest, response) -> None:
     """For what keeps answers in between: this one depends on the browser."""
     if not _is_chosen(request):

@@ -8,6 +8,7 @@ from tasks_app.pages.language import language_of
 from tests.database.admin.test_job_pages import LIST, OPERATE, VIEW
 from tests.support.browser import person
 from tests.support.clients import client_of
+from tests.support.jobs import make
 from tests.support.moves import dead
 
 pytestmark = pytest.mark.django_db
@@ -106,6 +107,16 @@ def test_what_is_stored_is_english(olga):
     assert shown.context["button"] == "立即重试 1 个任务"
     assert answer.status_code == 302
     assert Campaign.objects.get().selection == "State: Dead"
+
+
+def test_a_schedule_is_told_by_its_cron_string_where_there_are_no_words_for_it(olga):
+    make("cron", cron="0 9 * * 1-5", timezone="Asia/Shanghai")
+    make("often", every=300)
+
+    chinese, english = seen(olga, f"{LIST}?tenant=default", CHINESE), seen(olga, f"{LIST}?tenant=default")
+
+    assert "Cron 0 9 * * 1-5，时区 Asia/Shanghai" in chinese and "每 300 秒" in chinese
+    assert "Every 5 minutes" in english and "Cron" not in english
 
 
 def test_the_api_speaks_english_whatever_the_browser_asks_for(olga):
