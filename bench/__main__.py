@@ -19,10 +19,12 @@ NAMES += (
     "relay",
     "events",
     "archive",
+    "encrypted",
     "backup",
     "replay",
     "backfill",
     "metrics",
+    "tenants",
     "past",
     "sustain",
 )
@@ -36,7 +38,9 @@ def main() -> int:
     of_benches = {
         "rate": parser.add_argument("--rate", type=int, help="sustain: tasks a second"),
         "seconds": parser.add_argument("--seconds", type=int, help="sustain: how long"),
-        "rows": parser.add_argument("--rows", type=int, help="past: finished tasks beside which is measured"),
+        "rows": parser.add_argument(
+            "--rows", type=int, help="past: finished tasks; tenants: due tasks of the large one"
+        ),
     }
     options = parser.parse_args()
     given = {name: value for name in of_benches if (value := getattr(options, name)) is not None}

@@ -19,6 +19,16 @@ def stamp(task):
     record.stamp(work.number_of(task.key))
 
 
+@handler("BENCH_READ")
+def read(task):
+    _ = task.payload
+
+
+@handler("BENCH_READ_ENCRYPTED", encrypted=True)
+def read_encrypted(task):
+    _ = task.payload
+
+
 @handler("BENCH_DUE")
 def due(task):
     """Recorded by the time that it was asked for, in microseconds: enough to know how late it was."""

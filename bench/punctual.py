@@ -1,7 +1,7 @@
 """punctual: tasks spread evenly at 200/s and 1,000/s, scheduled ahead, and how late their handlers were called."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from . import tasks
@@ -35,7 +35,12 @@ def run(stack: Stack) -> dict:
 
 
 def measure(
-    stack: Stack, rate: int, task_type: str = TYPE, around: Callable[[], None] = lambda: None, **env: str
+    stack: Stack,
+    rate: int,
+    task_type: str = TYPE,
+    around: Callable[[], None] = lambda: None,
+    tenants: Sequence[str] = ("default",),
+    **env: str,
 ) -> Late:
     """`around` is called when the first task is about to be due, and SECONDS later."""
     empty_tables()
@@ -43,7 +48,7 @@ def measure(
     record.clear()
     first = time.time() + 3
     due = [first + number / rate for number in range(rate * SECONDS)]
-    tasks.schedule(task_type, due)
+    tasks.schedule(task_type, due, tenants)
     execute("VACUUM ANALYZE punctual_task")
     tasks.wait_until(first)
     around()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -26,8 +26,18 @@ from .graphs import make_graphs
 from .oracle import FINAL, Verdict, judge
 from .receiver import WEBHOOK, Receiver
 from .recovery import Recovery, recoveries
-from .scenarios import RUN_LEASE_SECONDS, Fault, Scenario
-from .workload import BACKFILLED_TYPE, MENDED, POISON_MAX_RETRY, Wish, hopeless, innocents, instances, poisonous
+from .scenarios import RUN_LEASE_SECONDS, WAVES, Fault, Scenario
+from .workload import (
+    BACKFILLED_TYPE,
+    MENDED,
+    POISON_MAX_RETRY,
+    Wish,
+    crowded,
+    hopeless,
+    innocents,
+    instances,
+    poisonous,
+)
 
 TICK_SECONDS = 0.05
 LOOK_SECONDS = 0.25
@@ -146,7 +156,8 @@ class _Run:
     def _wishes(self, tasks: int) -> list[Wish]:
         dice = random.Random(f"{self.seed}/workload")
         poison = poisonous(dice, self.scenario.poison_each, self.scenario.seconds)
-        return innocents(dice, tasks, self.scenario.seconds) + poison
+        wishes = innocents(dice, tasks, self.scenario.seconds) + poison
+        return crowded(wishes, WAVES) if self.scenario.crowds else wishes
 
     def _graphs(self) -> list[Wish]:
         """The first of them fires when the load begins, which is put off until all are there."""
@@ -326,12 +337,20 @@ def _schedule(wishes: Sequence[Wish], start: float) -> None:
     from tasks_app.client import schedule_many
 
     by_type = defaultdict(list)
+    _know_tenants({wish.tenant for wish in wishes})
     for wish in wishes:
         options = {"key": wish.key, "lane": wish.lane, "payload": wish.payload}
         options["at"] = datetime.fromtimestamp(start + wish.at, UTC)
         if wish.poison:
             options["max_retry"] = POISON_MAX_RETRY
-        by_type[wish.task_type].append(options)
-    for task_type, tasks in by_type.items():
+        by_type[wish.task_type, wish.tenant].append(options)
+    for (task_type, tenant), tasks in by_type.items():
         for first in range(0, len(tasks), SCHEDULED_AT_ONCE):
-            schedule_many(task_type, tasks[first : first + SCHEDULED_AT_ONCE])
+            schedule_many(task_type, tasks[first : first + SCHEDULED_AT_ONCE], tenant=tenant)
+
+
+def _know_tenants(names: Collection[str]) -> None:
+    """At once, and not when a beat meets them: a lane is shared if there are several."""
+    from tasks_app.models import Tenant
+
+    Tenant.objects.bulk_create([Tenant(name=name) for name in sorted(names)], ignore_conflicts=True)

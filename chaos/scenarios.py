@@ -13,6 +13,8 @@ TENANT = "default"  # of all tasks
 
 QUIET_START, QUIET_END = 2.0, 8.0  # seconds without a fault at both ends of a run: to get going, and to get over it
 
+WAVES = tuple(6.0 * n for n in range(9))  # seconds after the start of the run: when many tasks come due at once
+
 MOVES = {"CHAOS_MOVES": "1"}
 EVENTS = {"CHAOS_EVENTS": "1"}
 GRAPHS = {"CHAOS_GRAPHS": "1"}
@@ -62,6 +64,7 @@ class Scenario:
     graphs: bool = False  # jobs that wait for each other run beside the tasks, of which there are a tenth as many
     webhooks: bool = False  # and one of the subscribers is a receiver of webhooks
     turns: bool = False  # jobs that must not run over themselves fire every second
+    crowds: bool = False  # tenants share a lane: half of the tasks come in waves, of two of them
     holds: bool = False  # safeguards are forced and ended, and a witness sees what they hold back
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     standby: bool = False  # the database has a synchronous standby, and every process knows both servers
@@ -228,6 +231,12 @@ def _suspend(dice: random.Random) -> Iterable[Fault]:
         yield Fault(round(killed, 2), "kill", dice.choice(BEATS + WORKERS))
 
 
+def _crowd(dice: random.Random) -> Iterable[Fault]:
+    """Each wave meets a kill, most of them of whoever shares out the lane."""
+    for at in WAVES[:-1]:
+        yield Fault(round(QUIET_START + at + dice.uniform(0.1, 0.8), 2), "kill", dice.choice(BEATS * 2 + WORKERS))
+
+
 def _small(dice: random.Random) -> Iterable[Fault]:
     """A bit of everything that takes no longer than a lease, in an order of the seed's own."""
     menu = [
@@ -356,6 +365,13 @@ ALL = {
             "the tenant suspended and resumed six times; kill -9 of beats and workers, half of it meanwhile",
             60,
             _suspend,
+        ),
+        Scenario(
+            "crowd",
+            "two tenants whose tasks come in waves share a lane with others; kill -9 of a beat or worker in each wave",
+            60,
+            _crowd,
+            crowds=True,
         ),
         Scenario(
             "small",

@@ -1,8 +1,8 @@
 """The tasks of a run, made from the seed: three lanes, eight types, one in ten fails once, one in twenty is slow."""
 
 import random
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 LANES = ("critical", "default", "low")
@@ -10,6 +10,7 @@ ROW_TYPES = ("CHAOS_ROW", "CHAOS_ROW_BATCH", "CHAOS_ROW_TWO_PHASE", "CHAOS_ROW_A
 LINE_TYPES = ("CHAOS_LINE", "CHAOS_LINE_BATCH", "CHAOS_LINE_THREADS", "CHAOS_LINE_ASYNC")
 BRIEF_TYPE = "CHAOS_ROW_BATCH"  # in a retention class of its own, which some scenarios drop while they run
 BACKFILLED_TYPE = "CHAOS_ROW"
+LARGE = ("large", "vast")  # tenants
 FAILS_ONCE, SLOW = 0.10, 0.05
 SLOW_SECONDS = (0.02, 0.1)
 MENDED = "mended"  # the file that is there once tasks that died can succeed
@@ -38,6 +39,7 @@ class Wish:
     lane: str
     at: float  # seconds after the start of the run
     payload: dict = field(default_factory=dict)
+    tenant: str = "default"
 
     @property
     def poison(self) -> str | None:
@@ -51,6 +53,17 @@ def is_transactional(task_type: str) -> bool:
 def innocents(dice: random.Random, tasks: int, seconds: float) -> list[Wish]:
     """Tasks spread evenly over the run, so that there is load whenever a fault comes."""
     return [innocent(dice, f"task-{n}", seconds * n / tasks) for n in range(tasks)]
+
+
+def crowded(wishes: Sequence[Wish], waves: Sequence[float]) -> list[Wish]:
+    """Half of them come in waves, of two tenants and in one lane; the others as they would, of tenants with few."""
+    found = []
+    for n, wish in enumerate(wishes):
+        if n % 2:
+            found.append(replace(wish, tenant=LARGE[n // 2 % 2], lane="default", at=waves[n // 4 % len(waves)]))
+        else:
+            found.append(replace(wish, tenant=f"small-{n % 5}"))
+    return found
 
 
 def innocent(dice: random.Random, key: str, at: float = 0.0) -> Wish:

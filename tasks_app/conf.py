@@ -286,11 +286,8 @@ class Conf(Section):
                 f'PUNCTUAL["ENVIRONMENT"] is {shown(self.ENVIRONMENT)}; it must be at most 100 letters, digits and any '
                 "of _ . -, such as 'production'."
             )
-        if not re.fullmatch(r"[\w.-]{0,50}", self.SITE, re.ASCII):
-            yield (
-                f'PUNCTUAL["SITE"] is {shown(self.SITE)}; it must be at most 50 letters, digits and any of _ . -, such '
-                "as 'b'."
-            )
+        if self.SITE and not re.fullmatch(SITE_NAME, self.SITE, re.ASCII):
+            yield f'PUNCTUAL["SITE"] is {shown(self.SITE)}; it must be {SITE_RULE}.'
         yield from keyring.problems_of(self.SECRET_KEYS)
         yield from self._wrong_audit()
         if self.KEEP_OUTBOX_MOST_DAYS < self.KEEP_OUTBOX_DAYS:
@@ -493,6 +490,7 @@ _REASONS = {
 }
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
 MAIN_SITE, STANDBY_SITE = "main", "standby"  # of processes whose site has no name
+SITE_NAME, SITE_RULE = r"[\w.-]{1,50}", "at most 50 letters, digits and any of _ . -, such as 'b'"
 PING_TROUBLES = ("fail", "silent", "ignore")
 _TEXTS, _KEYS = tuple[str, ...], tuple[object, ...]
 _ACCEPTED = {str: str, int: int, float: (int, float), dict: dict, _TEXTS: (list, tuple), _KEYS: (list, tuple)}

@@ -1,7 +1,7 @@
 """seal and unseal with this installation's keys: PUNCTUAL["SECRET_KEYS"], or a key made from Django's SECRET_KEY."""
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from django.conf import settings
@@ -22,6 +22,12 @@ def seal(plain: str, bound_to: str) -> str:
 def unseal(sealed: str, bound_to: str) -> str:
     """Raises CannotUnseal."""
     return keyring().unseal(sealed, bound_to)
+
+
+@lru_cache(maxsize=10_000)
+def unseal_key(sealed: str, bound_to: str) -> str:
+    """unseal for keys of tenants, which are opened all the time: each once in a process. Raises CannotUnseal."""
+    return unseal(sealed, bound_to)
 
 
 @cache
@@ -69,6 +75,7 @@ def _derived_keys() -> Iterator[MasterKey]:
 def _forget(*, setting: str, **_: object) -> None:
     if setting in ("PUNCTUAL", "SECRET_KEY", "SECRET_KEY_FALLBACKS"):
         keyring.cache_clear()
+        unseal_key.cache_clear()
         audit_keys.cache_clear()
 
 

@@ -1,6 +1,5 @@
 """The operator's pages: overview, tasks, jobs, calendars, campaigns, what was done by whom, batches, the fleet, tokens,
-who is told of what, alarms, safeguards, quarantine, recoveries, tenants, and the hosts and secrets of
-callbacks.
+who is told of what, alarms, safeguards, quarantine, sites, recoveries, tenants, and the hosts and secrets of callbacks.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -27,6 +26,7 @@ if missing_for_console() is None:
         recoveries,
         safeguards,
         secrets,
+        sites,
         standby,
         subscriptions,
         tasks,
@@ -43,6 +43,7 @@ if missing_for_console() is None:
         "recoveries",
         "safeguards",
         "secrets",
+        "sites",
         "standby",
         "subscriptions",
         "tasks",

@@ -45,7 +45,7 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
             "opts": self.opts,
         }
         context |= {"entry": entry, "what": _about(entry), "shows_address": people.may_be_seen_by(request.user)}
-        context |= {"link": AuditLink.objects.filter(entry=entry.id).first()}
+        context |= {"link": AuditLink.objects.filter(entry=entry.id, at=entry.created_at).first()}
         return TemplateResponse(request, "tasks_app/entry.html", context)
 
 

@@ -178,6 +178,7 @@ class StandbySite:
 
     view: InstallationView
     linked: bool = False
+    sites: bool = True  # there is a link to their page
 
     @property
     def head(self) -> str:

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponseNotAllowed
 
 VIEW = "tasks_app.view_scheduletask"
 OPERATE = "tasks_app.operate_scheduletask"
+DECRYPT = "tasks_app.decrypt_scheduletask"
 VIEW_JOBS = "tasks_app.view_jobdefinition"
 OPERATE_JOBS = "tasks_app.operate_jobdefinition"
 VIEW_TOKENS = "tasks_app.view_apitoken"
@@ -33,6 +34,10 @@ def may_view(request: HttpRequest) -> bool:
 
 def may_operate(request: HttpRequest) -> bool:
     return may_view(request) and request.user.has_perm(OPERATE)
+
+
+def may_decrypt(request: HttpRequest) -> bool:
+    return may_view(request) and request.user.has_perm(DECRYPT)
 
 
 def may_view_jobs(request: HttpRequest) -> bool:

@@ -13,17 +13,20 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
-from tasks_app.core.errors import InvalidTask
+from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.links import LINKS
+from tasks_app.engine.operations.reveal import reveal
 from tasks_app.engine.watch.export import csv_lines
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, walk_tasks
 from tasks_app.engine.watch.runs import run_of
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.anywhere import task_by_id, tasks_by_id
+from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.confidential import is_hidden
 from tasks_app.lifecycle.logs import lines_of
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
@@ -35,13 +38,17 @@ from tasks_app.pages.lists import refuse_unknown
 
 from . import orders, overview
 from .forms import FilterForm
-from .rights import LookOnly, may_operate, may_view, requires
+from .rights import LookOnly, may_decrypt, may_operate, may_view, requires
+from .secrets import ReasonOnly
 from .words import VERBS, doing
 
 PAGE = 50
 MOST_EXPORTED = 100_000  # tasks in one file from the list
 EXPORT_SECONDS = 120.0
 REFRESH_SECONDS = 2  # of what runs
+_DECRYPTED = gettext_lazy(
+    "Its payload, result, errors and log are shown to you this once. That you have looked is in the audit."
+)
 LOGS = 10  # tries whose lines a page shows
 HISTORY = 50  # attempts, entries and rows of a unit that a page shows
 
@@ -56,6 +63,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
             ("order/run/", self.run_view, "run"),
             ("operation/<uuid:operation>/", self.operation_view, "operation"),
             ("<int:task>/parts/", self.parts_view, "task_parts"),
+            ("<int:task>/decrypt/", self.decrypt_view, "task_decrypt"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
         return own + super().get_urls()
@@ -81,6 +89,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
             | {"title": gettext("Task {id}").format(id=task.id), "original": known_by}
         )
         context["why"] = why_task(task) if "why" in request.GET else None
+        context["may_decrypt"] = is_hidden(task) and may_decrypt(request)
         return TemplateResponse(request, "tasks_app/task.html", context)
 
     @requires(may_view)
@@ -89,6 +98,37 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         answer = TemplateResponse(request, "tasks_app/parts/all.html", _running(_task(str(task))))
         answer["Cache-Control"] = "no-store"
         return answer
+
+    @requires(may_decrypt)
+    def decrypt_view(self, request: HttpRequest, task: int) -> HttpResponse:
+        """What is encrypted of it, for whoever may see it and says why; each look is audited."""
+        row, form = _task(str(task)), ReasonOnly(request.POST or None)
+        context = self.page(request) | {
+            "title": gettext("Decrypt task {id}").format(id=row.id),
+            "task": row,
+            "form": form,
+        }
+        if request.method == "POST" and form.is_valid():
+            operator = Operator(
+                request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"]
+            )
+            try:
+                context["plain"] = reveal(row, operator)
+            except PunctualError as error:
+                form.add_error(None, str(error))
+            else:
+                answer = TemplateResponse(request, "tasks_app/task_decrypted.html", context)
+                answer["Cache-Control"] = "no-store"
+                return answer
+        context |= {
+            "button": gettext("Decrypt"),
+            "subject": gettext("task {id}").format(id=row.id),
+            "words": _DECRYPTED,
+            "danger": False,
+        }
+        context["back"] = console_url("tasks_app_scheduletask_change", row.id)
+        status = 400 if request.method == "POST" else 200
+        return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
 
     @requires(may_view, ("GET",))
     def export_view(self, request: HttpRequest) -> HttpResponseBase:

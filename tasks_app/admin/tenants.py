@@ -14,6 +14,7 @@ from tasks_app.core.errors import PunctualError
 from tasks_app.core.tenants import QUOTAS, TENANT_LENGTH, TITLE_LENGTH, USUAL_WEIGHT
 from tasks_app.engine.operations.api_tokens import listed
 from tasks_app.engine.operations.jobs import once
+from tasks_app.engine.watch.keys import keys_of, walk_view
 from tasks_app.engine.watch.tenants import COUNTED, list_tenants, quotas_of, settings_of, view_of
 from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.audit import Operator
@@ -43,7 +44,14 @@ class TenantForm(ReasonOnly):
         label=format_lazy(gettext_lazy("Weight beside others; {weight} is the usual one"), weight=USUAL_WEIGHT),
         required=False,
     )
-    field_order = ("name", "title", "timezone", "contacts", "weight", *QUOTAS, "reason", "operation")
+    encrypted = forms.BooleanField(
+        label=gettext_lazy("Encrypt payloads, results, errors and secrets with a key of its own"), required=False
+    )
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)  # the version that the form was filled from
+    field_order = (
+        *("name", "title", "timezone", "contacts", "weight", "encrypted"),
+        *(*QUOTAS, "reason", "operation", "seen"),
+    )
 
     def __init__(self, *args, row: Tenant | None = None, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -55,13 +63,14 @@ class TenantForm(ReasonOnly):
         if row is not None:
             del self.fields["name"]
             self.initial |= tenants.shown_fields(row) | {"contacts": ", ".join(row.contacts)}
+            self.initial |= {"seen": tenants.version_of(row)}
 
     @property
     def values(self) -> dict[str, object]:
         given = self.cleaned_data
         weight = USUAL_WEIGHT if given["weight"] is None else given["weight"]
         plain = {"title": given["title"], "timezone": given["timezone"], "weight": weight}
-        plain |= {"contacts": listed(given["contacts"])}
+        plain |= {"contacts": listed(given["contacts"]), "encrypted": given["encrypted"]}
         return plain | {name: given[name] for name in QUOTAS}
 
 
@@ -116,6 +125,8 @@ class TenantAdmin(LookOnly, ModelAdmin):
             "counted": COUNTED,
             "quotas": quotas_of(row),
             "settings": settings_of(row.name),
+            "keys": keys_of(row.name),
+            "walk": walk_view(),
             "may_operate": may_operate_tenants(request),
         }
         return TemplateResponse(request, "tasks_app/tenant.html", context)
@@ -166,7 +177,8 @@ class TenantAdmin(LookOnly, ModelAdmin):
             if row is None:
                 once(operator, lambda: tenants.create(form.cleaned_data["name"], operator, **form.values))
             else:
-                once(operator, lambda: tenants.edit(row.name, form.values, operator))
+                seen = form.cleaned_data["seen"] or None
+                once(operator, lambda: tenants.edit(row.name, form.values, operator, seen=seen))
         except PunctualError as error:
             form.add_error(None, str(error))
             return False

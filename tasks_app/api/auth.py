@@ -90,6 +90,12 @@ def caller(request: HttpRequest) -> Caller:
     return request.auth
 
 
+def refuse_without(request: HttpRequest, asked: Caller, right: str) -> None:
+    """People need the right that the console asks for; tokens that concern all tenants are for that."""
+    if asked.is_person and not request.user.has_perm(right):
+        raise Problem("SCH_403_FORBIDDEN", f"your account lacks the permission {right}. An administrator can grant it.")
+
+
 def for_readers(view: Callable) -> Callable:
     """The schema and its page: for whoever has a token, and for operators. Only a person is sent to the login page."""
 

@@ -39,6 +39,8 @@ LEVERS = {
     "quarantine_installation",
     "rehearse_installation",
     "resume_installation",
+    "activate_site",
+    "stand_by_sites",
     "suspend_tenant",
 }
 NEVER_SHED = WATCHING | REPORTS | LEVERS

@@ -13,7 +13,7 @@ from tasks_app.core.recovery import COMPLETED, RECOVERING, Grade
 from tasks_app.core.safeguards import Mode, Name
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
-from tasks_app.engine.watch import installation_status
+from tasks_app.engine.watch import installation_status, site_status
 from tasks_app.engine.watch.verdict import Severity
 from tasks_app.lifecycle.campaigns.begin import OWN_LANE
 from tasks_app.lifecycle.operate import Verb
@@ -108,6 +108,11 @@ InstallationState = _listed(
     "InstallationState",
     {one: getattr(installation_status, one) for one in ("ACTIVE", "QUARANTINED", "REHEARSING")},
     "`quarantined`: nothing is dispatched, and nobody is called. `rehearsing`: tasks are dispatched, and not run.",
+)
+SiteState = _listed(
+    "SiteState",
+    {one: getattr(site_status, one) for one in ("ACTIVE", "OPENING", "STANDING_BY")},
+    "`active`: it works, and no other one does. `opening`: it was chosen, and will in a moment.",
 )
 OverdueChoice = _listed(
     "OverdueChoice",

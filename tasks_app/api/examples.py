@@ -133,6 +133,7 @@ _TENANT = {
     "timezone": "Europe/Berlin",
     "contacts": ["ops@acme.example"],
     "weight": 100,
+    "encrypted": False,
     "quotas": {"max_jobs": 500, "max_tasks": 10_000, "max_payload_bytes": None, "calls_per_minute": None},
     "tasks": 1_234,
     "held_tasks": 0,
@@ -212,6 +213,49 @@ _INSTALLATION = {
             "foreseen": "214,000 tasks run now.",
         }
     ],
+}
+_SITES = {
+    "active": "a",
+    "chosen": None,
+    "own": "b",
+    "epoch": 2,
+    "since": "2027-03-01T07:12:00Z",
+    "by": "olga",
+    "reason": "a is back",
+    "resuming": None,
+    "sites": [
+        {
+            "name": "a",
+            "state": "active",
+            "beats": 2,
+            "workers": 4,
+            "slots": 16,
+            "seen_seconds_ago": 0.8,
+            "foreseen": "",
+        },
+        {
+            "name": "b",
+            "state": "standing by",
+            "beats": 2,
+            "workers": 4,
+            "slots": 0,
+            "seen_seconds_ago": 1.2,
+            "foreseen": "Site 'a' works now. Site 'b' has 2 live beats and 4 live workers. 12 batches that workers "
+            "have begun would go on to the end; 3 batches that nobody has begun would be due again at once. Lanes "
+            "would go on one after the other: critical, high, default, deferred, then the rest, and backfills.",
+        },
+    ],
+    "standbys": [],
+    "standby_foreseen": "Site 'a' works now. Nothing more would be started anywhere; 12 batches that workers have "
+    "begun would go on to the end.",
+}
+_STANDBY = {
+    "name": "standby1",
+    "address": "10.0.7.4",
+    "state": "streaming",
+    "sync": "async",
+    "behind_seconds": 0.04,
+    "behind_bytes": 8192,
 }
 _SAFEGUARD = {
     "name": "delay",
@@ -834,6 +878,10 @@ EXAMPLES = {
         {"choice": "shift", "spread_seconds": 1800, "lanes": ["low"], "reason": "the mail server is slow today"},
     ],
     "InstallationChangedOut": [{"state": "active", "sentence": ""}],
+    "SitesOut": [_SITES, _SITES | {"standbys": [_STANDBY]}],
+    "SiteActivateIn": [{"site": "b", "epoch": 0, "reason": "site a is flooded"}],
+    "SitesStandbyIn": [{"reason": "the database is moved tonight"}],
+    "SiteChosenOut": [{"active": None, "chosen": "b", "epoch": 3}],
     "Safeguards": [{"items": [_SAFEGUARD]}],
     "SafeguardIncidents": [{"items": [_SAFEGUARD_INCIDENT], "next": None}],
     "Recoveries": [{"items": [_RECOVERY], "next": None}],

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from django.http import HttpRequest
 from ninja import Path, Router, Schema
@@ -12,7 +12,7 @@ from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.watch.tenants import TenantView, list_tenants, view_of
 from tasks_app.lifecycle import tenants
 
-from .auth import caller
+from .auth import caller, refuse_without
 from .idempotency import mutation
 from .jobs import operator
 from .problems import Problem, may_answer
@@ -41,10 +41,15 @@ class QuotasIn(Model):
 class TenantPatch(Model):
     """The fields to change."""
 
+    flags: ClassVar[tuple[str, ...]] = ("encrypted",)
+
     title: str | None = Field(None, max_length=100, description="For people")
     timezone: Text | None = Field(None, description="IANA name; of its new jobs that have a `cron` and name none")
     contacts: list[Text] | None = Field(None, description="Mail addresses; the list replaces the old one")
     weight: int | None = Field(None, description="Its share beside others; 100 is the usual one")
+    encrypted: bool | None = Field(
+        None, description="Payloads, results, errors and secrets are encrypted with a key of its own"
+    )
     quotas: QuotasIn | None = None
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
@@ -86,21 +91,21 @@ class TenantOut(Schema):
     reason: str = Field(description="Why it is suspended; else empty")
     since: datetime = Field(description="In this state")
     until: datetime | None = Field(description="It is resumed by itself then")
-    by: str | None = Field(description="Who has changed its state last; null for its own tokens")
+    by: str = Field(description="Who has changed its state last, as the audit says, too; else empty")
     timezone: str = Field(description="Of its new jobs that have a `cron` and name none; empty: UTC")
     contacts: list[str]
     weight: int
+    encrypted: bool = Field(description="Payloads, results, errors and secrets are encrypted with a key of its own")
     quotas: QuotasOut
     tasks: int | None = Field(description="Live ones, when a beat has last counted; null without a quota for them")
     held_tasks: int = Field(description="That came due while it was suspended and wait; 10000: that many, or more")
 
     @classmethod
-    def of(cls, view: TenantView, asked: Caller) -> "TenantOut":
+    def of(cls, view: TenantView) -> "TenantOut":
         row = view.row
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         quotas = QuotasOut(**{name: getattr(row, name) for name in QuotasOut.model_fields})
-        by = row.changed_by if asked.is_operator else None
-        return cls(**plain | {"quotas": quotas, "by": by, "held_tasks": view.held_tasks})
+        return cls(**plain | {"quotas": quotas, "by": row.changed_by, "held_tasks": view.held_tasks})
 
 
 class TenantPage(Page):
@@ -116,10 +121,10 @@ class TenantChangedOut(Schema):
 def list_all_tenants(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
     """A tenant's token sees its own tenant alone."""
     asked = caller(request)
-    _refuse_without(request, asked, "tasks_app.view_tenant")
+    refuse_without(request, asked, "tasks_app.view_tenant")
     found = list_tenants(after or "", limit + 1, only=None if asked.is_operator else asked.tenant)
     more = found[limit - 1].row.name if len(found) > limit else None
-    return {"items": [TenantOut.of(one, asked) for one in found[:limit]], "next": more}
+    return {"items": [TenantOut.of(one) for one in found[:limit]], "next": more}
 
 
 @router.post("", response={201: TenantOut}, summary="Make a tenant")
@@ -127,42 +132,42 @@ def list_all_tenants(request: HttpRequest, after: Cursor = None, limit: Limit = 
 @mutation
 def create_tenant(request: HttpRequest, body: TenantIn, idempotency_key: Key = None):
     """Not needed before its first task: a tenant that nobody has made is active and has no quotas."""
-    asked = _who_may(request)
+    _refuse_others(request)
     row = tenants.create(body.name, operator(request, body.reason), **body.values())
-    return 201, TenantOut.of(view_of(row), asked)
+    return 201, TenantOut.of(view_of(row))
 
 
 @router.get("/{name}", response=TenantOut, summary="Read a tenant, its quotas and what it uses")
 def read_tenant(request: HttpRequest, name: Named):
     asked = caller(request)
-    _refuse_without(request, asked, "tasks_app.view_tenant")
-    return TenantOut.of(view_of(_seen(name, asked)), asked)
+    refuse_without(request, asked, "tasks_app.view_tenant")
+    return TenantOut.of(view_of(_seen(name, asked)))
 
 
 @router.patch("/{name}", response=TenantOut, summary="Change a tenant or its quotas")
 @mutation
 def edit_tenant(request: HttpRequest, name: Named, body: TenantPatch, idempotency_key: Key = None):
-    asked = _who_may(request)
+    _refuse_others(request)
     done = tenants.edit(name, body.values(), operator(request, body.reason))
-    return 200, TenantOut.of(view_of(done.row), asked)
+    return 200, TenantOut.of(view_of(done.row))
 
 
 @router.post("/{name}/suspend", response=TenantChangedOut, summary="Suspend a tenant: nothing of it is started")
 @mutation
 def suspend_tenant(request: HttpRequest, name: Named, body: TenantSuspendIn, idempotency_key: Key = None):
     """What runs goes on to its end, and all data stays. Its tokens can read, and nothing else."""
-    asked = _who_may(request)
-    done = tenants.suspend(tenants.found(name).name, operator(request, body.reason), until=body.until)
-    return 200, TenantChangedOut(changed=done.changed, tenant=TenantOut.of(view_of(done.row), asked))
+    _refuse_others(request)
+    done = tenants.suspend(name, operator(request, body.reason), until=body.until)
+    return 200, TenantChangedOut(changed=done.changed, tenant=TenantOut.of(view_of(done.row)))
 
 
 @router.post("/{name}/resume", response=TenantChangedOut, summary="Resume a tenant")
 @mutation
 def resume_tenant(request: HttpRequest, name: Named, body: TenantResumeIn, idempotency_key: Key = None):
     """What came due meanwhile is due again within seconds; what has expired does not run."""
-    asked = _who_may(request)
+    _refuse_others(request)
     done = tenants.resume(name, operator(request, body.reason))
-    return 200, TenantChangedOut(changed=done.changed, tenant=TenantOut.of(view_of(done.row), asked))
+    return 200, TenantChangedOut(changed=done.changed, tenant=TenantOut.of(view_of(done.row)))
 
 
 def _seen(name: str, asked: Caller) -> tenants.Tenant:
@@ -172,14 +177,7 @@ def _seen(name: str, asked: Caller) -> tenants.Tenant:
     return tenants.found(name)
 
 
-def _who_may(request: HttpRequest) -> Caller:
+def _refuse_others(request: HttpRequest) -> None:
     asked = caller(request)
     asked.refuse_outsider("the list of tenants")
-    _refuse_without(request, asked, "tasks_app.operate_tenant")
-    return asked
-
-
-def _refuse_without(request: HttpRequest, asked: Caller, right: str) -> None:
-    """People need the right that the console asks for; tokens that concern all tenants are for that."""
-    if asked.is_person and not request.user.has_perm(right):
-        raise Problem("SCH_403_FORBIDDEN", f"your account lacks the permission {right}. An administrator can grant it.")
+    refuse_without(request, asked, "tasks_app.operate_tenant")

@@ -9,6 +9,7 @@ from uuid import UUID
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks_app.core.confidential import as_json, as_text
 from tasks_app.sql import execute
 
 INSTANT = "timestamp with time zone"
@@ -24,7 +25,8 @@ _ARROW = {
 # Everything else is kept as PostgreSQL writes it. Python gets what Django would give it.
 _PYTHON = {
     "uuid": UUID,
-    "jsonb": json.loads,
+    "jsonb": lambda text: as_json(json.loads(text)),
+    "text": as_text,
     "bigint[]": lambda text: [int(one) for one in text.strip("{}").split(",") if one],
     INTERVAL: lambda microseconds: timedelta(microseconds=microseconds),
 }

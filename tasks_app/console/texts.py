@@ -21,6 +21,7 @@ MODELS = (
     gettext_noop("safeguards"),
     gettext_noop("schedule tasks"),
     gettext_noop("secrets"),
+    gettext_noop("sites"),
     gettext_noop("subscriptions"),
     gettext_noop("task batches"),
     gettext_noop("tenants"),
@@ -95,6 +96,8 @@ CORE = (
 )
 # Above a sentence of the engine, which is English: what it is about. In English that sentence is enough.
 PROBLEMS = (
+    pgettext_lazy("what is wrong", "audit_entries_missing"),
+    pgettext_lazy("what is wrong", "keys_out_of_reach"),
     pgettext_lazy("what is wrong", "in_quarantine"),
     pgettext_lazy("what is wrong", "overdue_held"),
     pgettext_lazy("what is wrong", "no_dispatcher"),

@@ -5,6 +5,7 @@ Handlers write here and go on; nothing of it waits for the database. Who tells n
 
 import time
 from collections import deque
+from collections.abc import Mapping
 from itertools import count
 from typing import NamedTuple
 
@@ -70,6 +71,11 @@ class Report:
         return self._progress
 
     @property
+    def cipher(self) -> object | None:
+        """What hides its words before they are written; None: they may be read."""
+        return None if self._contact is None else self._contact.ciphers.get(self.task_id)
+
+    @property
     def lines(self) -> list[Line]:
         """The last that it has logged."""
         lines = list(self._lines)
@@ -110,6 +116,7 @@ class Contact:
         self.asking: set[int] = set()  # whose handlers have asked whether they are ours
         self.reports: dict[int, Report] = {}  # of tries that are not over
         self.fresh: deque[Report] = deque()  # those with something that is not to wait for a heartbeat
+        self.ciphers: Mapping[int, object] = {}  # what hides the words of tasks that are encrypted
         self._clock = clock
 
     # The handlers' side.

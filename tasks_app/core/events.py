@@ -430,6 +430,20 @@ _OWN = (
         {"name": "acme", "by": "olga", "suspended_since": _AT},
     ),
     Kind(
+        "tenant.key_rotated",
+        "A tenant has a new key: what is written from now on is encrypted with it.",
+        _object(_TENANT | _BY | {"key": _integer("Its number.")}),
+        {"name": "acme", "by": "olga", "key": 17},
+    ),
+    Kind(
+        "tenant.key_destroyed",
+        "The keys of a tenant were destroyed: nothing that they have encrypted can be read any more.",
+        _object(
+            _TENANT | _BY | {"keys": {"type": "array", "items": _integer("A key."), "description": "Their numbers."}}
+        ),
+        {"name": "acme", "by": "olga", "keys": [17]},
+    ),
+    Kind(
         "tenant.quota_near",
         "A tenant has used 80 % of a quota, or more. Told again when it has been below that in between.",
         _object(

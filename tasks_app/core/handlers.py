@@ -52,6 +52,7 @@ class Handler:
     retention: str | None = None  # the class in which its tasks are kept when they are over; None: that of their tenant
     named_only: bool = False  # open to those tokens only whose scope names it
     logs: bool = False  # what it says to Python's logging is kept with its tries
+    encrypted: bool = False  # what its tasks are given and leave behind is encrypted with the key of their tenant
     declared_at: str = field(compare=False, default="")
 
     def is_open_to(self, tenant: str) -> bool:
@@ -91,6 +92,7 @@ class Handler:
 class Registry:
     def __init__(self) -> None:
         self._handlers: dict[str, Handler] = {}
+        self.encrypted: frozenset[str] = frozenset()  # types that ask for it
 
     def add(self, handler: Handler) -> None:
         known = self._handlers.get(handler.name)
@@ -100,6 +102,7 @@ class Registry:
                 f"{handler.declared_at}; a task type has one handler. Rename one."
             )
         self._handlers[handler.name] = handler
+        self._note_encrypted()
 
     def get(self, name: str) -> Handler | None:
         return self._handlers.get(name)
@@ -137,6 +140,10 @@ class Registry:
 
     def discard(self, name: str) -> None:
         self._handlers.pop(name, None)
+        self._note_encrypted()
+
+    def _note_encrypted(self) -> None:
+        self.encrypted = frozenset(one.name for one in self._handlers.values() if one.encrypted)
 
     def __iter__(self) -> Iterator[Handler]:
         return iter(self._handlers.values())
@@ -166,6 +173,7 @@ class HandlerOptions(TypedDict, total=False):
     key: str | Sequence[str] | None
     retention: str | None
     logs: bool
+    encrypted: bool
 
 
 def handler(
@@ -189,6 +197,7 @@ def handler(
     key: str | Sequence[str] | None = None,
     retention: str | None = None,
     logs: bool = False,
+    encrypted: bool = False,
     typed: bool = False,
     named_only: bool = False,
     depth: int = 1,
@@ -217,6 +226,11 @@ def handler(
     if not isinstance(logs, bool):
         raise InvalidConfiguration(
             f"handler {name!r}: logs={logs!r} must be True, to keep what it logs with its tries, or False."
+        )
+    if not isinstance(encrypted, bool):
+        raise InvalidConfiguration(
+            f"handler {name!r}: encrypted={encrypted!r} must be True, to encrypt what its tasks are given and leave "
+            "behind, or False."
         )
 
     def declare(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -256,6 +270,7 @@ def handler(
                 retention=retention,
                 named_only=named_only,
                 logs=logs,
+                encrypted=encrypted,
                 declared_at=place_of(call, depth=depth),
             )
         )

@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .confidential import RESERVED
+
 LONGEST = 4_096  # bytes of its text
 DEEPEST = 100  # lists and objects in one another
 _SCALARS = (str, int, float, type(None))  # bool is an int
@@ -22,6 +24,8 @@ class NotKept(Exception):
 
 def result_text(value: object) -> str:
     """The value as the JSON that PostgreSQL stores; raises NotKept if there is no such JSON, or too much of it."""
+    if isinstance(value, dict) and RESERVED in value:
+        raise NotKept(f"it has the key {RESERVED!r}, which is reserved")
     try:
         _look_through(value)
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)

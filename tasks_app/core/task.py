@@ -53,6 +53,10 @@ class Parents(Mapping[str, Parent]):
             raise KeyError(f"{name!r} is no parent of this task; its parents are: {names}")
         return found[name]
 
+    @property
+    def text(self) -> str:
+        return self._text
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._read())
 
@@ -135,6 +139,15 @@ class Task:
         return self._payload
 
     @property
+    def stored_payload(self) -> str:
+        """Its JSON text, until somebody has read it."""
+        return self._payload_text or ""
+
+    @stored_payload.setter
+    def stored_payload(self, text: str) -> None:
+        self._payload_text = text
+
+    @property
     def token(self) -> UUID:
         """Stays the same over retries and replacement: send it as idempotency key to other systems."""
         return UUID(self._token)
@@ -156,6 +169,10 @@ class Task:
     @parents.setter
     def parents(self, value: Parents) -> None:
         self._parents = value
+
+    @property
+    def has_parents(self) -> bool:
+        return hasattr(self, "_parents")
 
     def defer(
         self,

@@ -23,4 +23,5 @@ class Drill:
     prepare: Callable[[Scene], None] = lambda scene: None  # before the load begins
     standby: bool = False  # the database has a synchronous standby
     backup: bool = False  # and is backed up to two places meanwhile
+    site: str = ""  # of the beats and workers that work at first
     margin: float = 30.0  # the load goes on for so much longer than the limit, unless all is well before

@@ -42,7 +42,7 @@ def perform(drill: Drill, options: Options, say: Callable[[str], None]) -> dict[
         fill(options.tasks, say)
         drill.prepare(scene)
         scene.listen()
-        stack.start_fleet()
+        stack.start_fleet(drill.site)
         say(f"load: {options.rate:g} tasks a second")
         scene.warm_up(seconds + 2 * WARM_SECONDS)
         mark = drill.strike(scene)

@@ -85,32 +85,35 @@ class Stack:
     def workers(self) -> list[Member]:
         return [one for name, one in self.members.items() if name.startswith("worker")]
 
-    def start_fleet(self) -> None:
-        """Beats and workers, and return when all of them have reported themselves."""
+    def start_fleet(self, site: str = "", *, stands_by: bool = False) -> None:
+        """Beats and workers, of this site if it has a name, and return when all of them have reported themselves."""
+        punctual = {"SITE": site, "STANDBY": int(stands_by)} if site else {}
         for number in range(1, BEATS + 1):
-            self.run(f"beat-{number}", "-m", "celery", "--quiet", "-A", "tasks_app", "beat")
+            self.run(f"beat-{site}{number}", "-m", "celery", "--quiet", "-A", "tasks_app", "beat", **punctual)
         for number in range(1, WORKERS + 1):
-            options = (f"--concurrency={SLOTS}", "-n", f"worker-{number}@drill", *QUIET)
-            self.run(f"worker-{number}", "-m", "celery", "--quiet", "-A", "tasks_app", "worker", *options)
+            options = (f"--concurrency={SLOTS}", "-n", f"worker-{site}{number}@drill", *QUIET)
+            celery = ("-m", "celery", "--quiet", "-A", "tasks_app", "worker", *options)
+            self.run(f"worker-{site}{number}", *celery, **punctual)
         pids = {str(one.process.pid) for one in (*self.beats, *self.workers)}
         self.wait(lambda: pids <= self._reported(), "beats and workers that report themselves")
 
-    def run(self, name: str, *arguments: str) -> Member:
-        """A Python process of this stack, of this name; an earlier one of that name is forgotten."""
+    def run(self, name: str, *arguments: str, **punctual: object) -> Member:
+        """A Python process of this stack, of this name, with settings of its own; an earlier one is forgotten."""
         with (self.folder / f"{name}.log").open("a") as log:
             process = spawn(
                 [sys.executable, *arguments],
                 death_signal=signal.SIGTERM,
                 cwd=self.folder,
-                env=self.env(),
+                env=self.env(**punctual),
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
         self.members[name] = Member(name, process)
         return self.members[name]
 
-    def env(self) -> dict[str, str]:
-        return bare_environment(os.environ) | {"DJANGO_SETTINGS_MODULE": SETTINGS, VARIABLE: json.dumps(self.given)}
+    def env(self, **punctual: object) -> dict[str, str]:
+        given = self.given | {"punctual": {**self.given["punctual"], **punctual}}
+        return bare_environment(os.environ) | {"DJANGO_SETTINGS_MODULE": SETTINGS, VARIABLE: json.dumps(given)}
 
     def lead_to(self, sockets: Path) -> None:
         """The database is another one from now on, here and for the processes that are started."""
@@ -128,9 +131,11 @@ class Stack:
                 raise EmbeddedError(f"Waited {seconds:g} s in vain for {what}.\n{self.logs()}")
             time.sleep(LOOK_SECONDS)
 
-    def kill_fleet(self) -> None:
+    def kill_fleet(self, site: str = "") -> None:
+        """All of them, or those of a site, at once."""
         for one in (*self.beats, *self.workers):
-            one.kill()
+            if one.name.partition("-")[2].startswith(site):
+                one.kill()
 
     def stop(self) -> None:
         for one in self.members.values():

@@ -14,7 +14,7 @@ from django.db.backends.signals import connection_created
 
 from tasks_app.conf import conf
 from tasks_app.database import alias, our_connection
-from tasks_app.lifecycle.installation import Row, look, standing_by, stranger, touch
+from tasks_app.lifecycle.installation import Row, look, standing_by, stranger
 from tasks_app.lifecycle.overdue import ask_if_long_silent
 from tasks_app.lifecycle.site import see_to
 
@@ -53,7 +53,8 @@ class Barrier:
         connection_created.connect(_look_at, dispatch_uid="punctual-barrier")
 
     def look(self, *, dispatching: bool = False) -> None:
-        """`dispatching`: for a beat, which gives the sign of life that a later look goes by."""
+        """`dispatching`: for a beat, which sees to its site, and asks what is to become of a backlog. The sign of life
+        that later looks go by it gives when it renews its shards."""
         try:
             row = look(PRIMARIES.check)
         except NotPrimary as error:
@@ -67,11 +68,10 @@ class Barrier:
         self._note(row)
         if row.facts is not None:
             PRIMARIES.note(row.facts, row)
-        if self.acting:
+        if self.acting or (self.standing_by and not self.rehearsing):  # a site that was left has seen what was lost
             self._note_what_was_taken_back(row)
         if dispatching and self.open:
             ask_if_long_silent(row)
-            touch()
 
     def doubt(self) -> None:
         """Somebody told this process of a batch that is not there. That happens; but perhaps its connection leads to a

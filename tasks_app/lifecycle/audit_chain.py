@@ -18,12 +18,13 @@ log = logging.getLogger(__name__)
 
 AUDIT = "punctual_audit_entry"
 CHUNK = 1_000  # entries in memory at a time
+PART = 50_000  # of what one look has found, that one transaction gives their places
 TRIM_STEP = 5_000
 
 
 class Chained(NamedTuple):
     entries: int
-    missing: int = 0  # that wait for a place and are not there any more
+    missing: int = 0  # that waited for a place and were not there any more
     busy: bool = False  # somebody else is at it
 
     def __str__(self) -> str:
@@ -36,23 +37,17 @@ class Head(NamedTuple):
 
 
 def chain(*, wait: bool = False) -> Chained:
-    """All or nothing: whoever is killed half way has given no place."""
+    """Until nothing waits. Each part of it is all or nothing: whoever is killed in one has given no place there, and
+    the next one to come goes on with the same look."""
     done = missing = 0
-    with atomic():
-        if not lock_trails(wait=wait):
-            return Chained(0, busy=True)
-        ((ids, now),) = run("unchained", {})
-        heads: dict[str, Head] = {}
-        for start in range(0, len(ids), CHUNK):
-            chunk = ids[start : start + CHUNK]
-            entries = [entry_of(row) for row in run("entries_to_chain", {"ids": chunk})]
-            _link(entries, heads, now)
-            done, missing = done + len(entries), missing + len(chunk) - len(entries)
-        if heads:
-            _move(heads)
-    if missing:
-        log.error("audit.entries_missing count=%d: they were deleted before they had a place", missing)
-    return Chained(done, missing)
+    while True:
+        with atomic():
+            if not lock_trails(wait=wait):
+                return Chained(done, missing, busy=True)
+            part = _chain_part()
+        done, missing = done + part.entries, missing + part.missing
+        if not part.more:
+            return Chained(done, missing)
 
 
 def trim() -> int:
@@ -81,6 +76,42 @@ def entry_of(row: Sequence[object]) -> dict[str, object]:
 
 def trail_of(entry: dict[str, object]) -> str:
     return str(entry["tenant"] or "")
+
+
+class _Part(NamedTuple):
+    entries: int = 0
+    missing: int = 0
+    more: bool = True
+
+
+def _chain_part() -> _Part:
+    ((ids, looked_at, now),) = run("unchained", {"most": PART + 1})
+    if looked_at is None and len(ids) > PART:
+        run("note_look", {})
+        return _Part()
+    done = missing = 0
+    heads: dict[str, Head] = {}
+    for start in range(0, min(len(ids), PART), CHUNK):
+        chunk = ids[start : min(start + CHUNK, PART)]
+        entries = [entry_of(row) for row in run("entries_to_chain", {"ids": chunk})]
+        _link(entries, heads, looked_at or now)
+        done, missing = done + len(entries), missing + _strike(chunk, entries)
+    if heads:
+        _move(heads)
+    return _Part(done, missing, more=looked_at is not None)  # what came after that look is found by the next
+
+
+def _strike(ids: Sequence[int], entries: list[dict[str, object]]) -> int:
+    """What gets no place is told once. Returns how many of them are gone."""
+    left = set(ids).difference(int(str(entry["id"])) for entry in entries)
+    if not left:
+        return 0
+    ((gone, twice),) = run("strike_waiting", {"ids": sorted(left)})
+    if gone:
+        log.error("audit.entries_missing count=%d: they were deleted before they had a place", gone)
+    if twice:
+        log.error("audit.entries_twice count=%d: others of these numbers have their places; see audit verify", twice)
+    return gone
 
 
 def _link(entries: list[dict[str, object]], heads: dict[str, Head], now: datetime) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import inf
 from types import MappingProxyType
 from typing import NamedTuple
@@ -28,6 +29,7 @@ class ClaimedBatch:
     lane: str
     task_type: str
     size: int
+    first: bool = False  # it goes before what waits in its lane's queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Besides:
 
     turns: bool  # whether anybody waits for a turn in these shards
     subscriptions: bool  # whether any is active
+    tenants: bool  # whether there are others than the usual one
     gates: list[list]  # rows of the statement gates
 
 
@@ -140,10 +143,55 @@ def claim_ids(
     return claim_with("claim_ids", wanted | _held(shards), sizes, dispatcher)
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What was read of a shard: in order of due time, without what is of tenants of which enough is known."""
+
+    shard: int
+    clock: datetime  # the database's, when it was read
+    seen: int  # rows, with those
+    upto: datetime | None  # when the last of them was due; None: there was none
+    ids: list[int]
+    tenants: list[str]
+    dues: list[float]  # epoch seconds
+
+
+def read_due(
+    lane: str, since: Mapping[int, datetime], most: Mapping[int, int], full: Iterable[str] = ()
+) -> list[Stretch]:
+    """What is due in these shards from those moments on; `full` are the tenants of which enough is known."""
+    asked = {
+        "lane": lane,
+        "shards": array(since),
+        "since": list(since.values()),
+        "most": [most[shard] for shard in since],
+        "full": list(full),
+    }
+    return [Stretch(*row) for row in run("read_due", asked)]
+
+
+def claim_chosen(
+    ids: Sequence[int],
+    lane: str,
+    batches: int,
+    sizes: Mapping[str, int],
+    dispatcher: str,
+    shards: Mapping[int, int | None],
+) -> list[tuple[ClaimedBatch, list[int]]]:
+    """As claim_ids, in one lane, and what each batch holds."""
+    asked = {"ids": array(ids), "lanes": [lane], "allowed": [batches]}
+    rows = _run_claim("claim_chosen", asked | _held(shards), sizes, dispatcher)
+    return [(ClaimedBatch(*batch), held) for *batch, held in rows]
+
+
 def claim_with(
     statement: str, wanted: Mapping[str, object], sizes: Mapping[str, int], dispatcher: str
 ) -> list[ClaimedBatch]:
     """Run a statement that claims what is `wanted`, and cuts it into batches of `sizes` tasks by type."""
+    return [ClaimedBatch(*row) for row in _run_claim(statement, wanted, sizes, dispatcher)]
+
+
+def _run_claim(statement: str, wanted: Mapping[str, object], sizes: Mapping[str, int], dispatcher: str) -> list[tuple]:
     batching = {
         "limits": "{}",
         "types": list(sizes),
@@ -153,7 +201,7 @@ def claim_with(
         "lease": conf().DISPATCH_LEASE_SECONDS,
         "site": conf().site,
     }
-    return [ClaimedBatch(*row) for row in run(statement, {**batching, **wanted})]
+    return run(statement, {**batching, **wanted})
 
 
 def _held(shards: Mapping[int, int | None]) -> dict[str, str]:

@@ -168,8 +168,8 @@ def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
 
 
 def touch() -> None:
-    """A sign of life of a beat that may dispatch."""
-    run("touch_installation", {"forget": FORGET_STANDBY_SECONDS})
+    """A sign of life of whoever sees to it that something is dispatched. Beats give theirs with their leases."""
+    run("touch_installation", {"forget": FORGET_STANDBY_SECONDS, "site": None})
 
 
 def quarantine(reason: str, *, by: str = ITSELF) -> bool:

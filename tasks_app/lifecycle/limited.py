@@ -14,7 +14,6 @@ from tasks_app.models import TypeLimit
 from tasks_app.sql import run
 
 from .claim import ClaimedBatch, claim_with
-from .held import hold_limited
 from .outbox import tell
 
 
@@ -123,9 +122,7 @@ def claim_limited(
     wanted: Sequence[Wanted], sizes: Mapping[str, int], dispatcher: str, suspended: Sequence[str] = ()
 ) -> dict[str, Granted]:
     """Claim at most what each type's limit allows; one transaction, cost by look and not by task. What is of tenants
-    that are suspended takes nothing of it: the first of theirs are put aside before."""
-    if suspended:
-        hold_limited([(one.task_type, one.lane) for one in wanted], suspended)
+    that are suspended takes nothing of it."""
     with atomic():
         patience = f"{conf().SHARD_LEASE_SECONDS * 1000:.0f}ms"
         locked = run("lock_limits", {"types": [one.task_type for one in wanted], "patience": patience})

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from tasks_app.core.confidential import as_text
 from tasks_app.models import TaskLog
 from tasks_app.sql import run
 
@@ -34,4 +35,4 @@ def keep_logs(batch_no: UUID, logs: Sequence[Lines]) -> None:
 
 
 def lines_of(row: TaskLog) -> list[Line]:
-    return [Line(datetime.fromtimestamp(at, UTC), level, text) for at, level, text in row.lines]
+    return [Line(datetime.fromtimestamp(at, UTC), level, as_text(text)) for at, level, text in row.lines]

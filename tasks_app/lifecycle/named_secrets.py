@@ -4,10 +4,13 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from tasks_app.core.confidential import Encrypted, KeyOutOfReach, Unreadable, as_text, of_secret
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.keyring import CannotUnseal
-from tasks_app.models import Secret
-from tasks_app.sealing import unseal
+from tasks_app.models import Secret, Tenant
+from tasks_app.sealing import seal, unseal
+
+from .data_keys import newest_keys, opened_keys
 
 KNOWN_SECONDS = 5.0  # for so long it is not asked again whether a secret that signs is there
 
@@ -73,10 +76,30 @@ def opened(wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Opened]:
 
 def _opened(row: Secret) -> Opened:
     try:
-        values = tuple(unseal(text, bound_to(row.id)) for text in row.values)
-    except CannotUnseal as error:
+        values = tuple(unsealed(row, text) for text in row.values)
+    except (CannotUnseal, Unreadable, KeyOutOfReach) as error:
         return Opened((), problem=str(error))
     return Opened(values, frozenset(row.hosts), row.signs)
+
+
+def sealed(row: Secret, value: str) -> str:
+    """What may be stored of a value: encrypted with its tenant's key, if the tenant asks for that."""
+    if not Tenant.objects.filter(name=row.tenant, encrypted=True).exists():
+        return seal(value, bound_to(row.id))
+    newest = newest_keys([row.tenant])[row.tenant]
+    [found] = newest.key.encrypt([value], [of_secret(row.tenant, row.id)])
+    return found.as_text
+
+
+def unsealed(row: Secret, text: str) -> str:
+    """Raises CannotUnseal, Unreadable and KeyOutOfReach."""
+    hidden = as_text(text)
+    if not isinstance(hidden, Encrypted):
+        return unseal(text, bound_to(row.id))
+    key = opened_keys([hidden.key])[hidden.key]
+    if isinstance(key, Unreadable | KeyOutOfReach):
+        raise key
+    return key.decrypt(hidden.envelope, of_secret(row.tenant, row.id))
 
 
 def bound_to(secret_id: int) -> str:

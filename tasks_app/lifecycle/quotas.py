@@ -6,7 +6,7 @@ COUNT_SECONDS: between two counts a tenant can pass its quota by what it schedul
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from django.db.models import Q
 
@@ -14,8 +14,9 @@ from tasks_app.core.errors import QuotaExceeded
 from tasks_app.models import JobDefinition, Tenant
 from tasks_app.sql import run
 
+from .asking import note_asking
 from .outbox import tell
-from .request import Request, checked_json
+from .request import Request, Unit, checked_json
 
 log = logging.getLogger(__name__)
 
@@ -23,14 +24,19 @@ COUNT_SECONDS = 5.0
 JOBS_RETRY_SECONDS = 3600  # jobs go when people delete them
 
 
-def refuse_over_quota(requests: Sequence[Request]) -> None:
-    """QuotaExceeded if the first of these that was left out was so by a quota; else somebody was in the way."""
+def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, bound: bool = True) -> None:
+    """QuotaExceeded if the first of these that was left out was so by a quota, and they are bound by it. Else its
+    payload should have been encrypted, which is noted, or somebody was in the way.
+
+    `new`: the units that would have one task more. The others are not bound by how many there may be.
+    """
     names = sorted({request.unit[0] for request in requests})
     found = {name: row for name, *row in run("over_quota", {"names": names})}
-    for request in requests:
+    note_asking(name for name, row in found.items() if row.pop())
+    for request in requests if bound else ():
         tenant, _, _ = request.unit
         at_limit, max_tasks, tasks, max_bytes = found.get(tenant, (False, None, None, None))
-        if at_limit:
+        if at_limit and request.unit in new:
             raise QuotaExceeded(
                 f"tenant {tenant!r} has {tasks:,} live tasks, and may have {max_tasks:,}; nothing was scheduled. "
                 "Try again when some of them are done, cancel what nobody needs, or have the quota max_tasks raised.",
@@ -40,7 +46,7 @@ def refuse_over_quota(requests: Sequence[Request]) -> None:
                 used=tasks,
                 retry_after=round(COUNT_SECONDS),
             )
-        if max_bytes is not None:
+        if max_bytes is not None and (request.payload is not None or request.unit in new):
             refuse_large_payload(tenant, len((request.payload or "{}").encode()), max_bytes)
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tasks_app.core.away import Run, checked_lease
+from tasks_app.core.confidential import own_words
 from tasks_app.core.errors import InvalidTask, NotAway, NotThere, checked_tags, shown
 from tasks_app.core.phrases import first_line
 from tasks_app.core.progress import checked_fraction, clean_note
@@ -19,20 +20,24 @@ from tasks_app.core.states import Status
 from tasks_app.database import atomic
 from tasks_app.models import IdempotencyRecord, ScheduleTask
 from tasks_app.models.schedule_task import TaskFields
+from tasks_app.sealing import keyring
 from tasks_app.sql import run
 
 from .anywhere import task_by_id
 from .audit import Entry, Operator, audit
 from .away import COMPLETE, FAIL, Completed, Failed, Home, complete, fail
+from .confidential import Cipher, cipher_of
 from .settle import ERROR_CODE_LENGTH, ERROR_MSG_LENGTH, clean
 
 TAKEN = 200  # to the caller of the API
+PURPOSE = "reports"  # of the key that tells whether a report about an encrypted task is the same again
 
 
 class _Row(NamedTuple):
     status: str
     batch_no: object
     ran_in: object
+    envelope: str | None = None  # of its payload, if that is encrypted
 
 
 def checked_completed(result: object) -> Completed:
@@ -51,7 +56,11 @@ def checked_failed(code: str, message: str, *, retryable: bool, retry_after: flo
     if retry_after is not None and not retryable:
         raise InvalidTask(f"retry_after={shown(retry_after)} is given with retryable=false. Leave one of them out.")
     return Failed(
-        clean(code, ERROR_CODE_LENGTH), clean(message, ERROR_MSG_LENGTH), not retryable, retry_after, checked_tags(tags)
+        clean(code, ERROR_CODE_LENGTH),
+        own_words(clean(message, ERROR_MSG_LENGTH)),
+        not retryable,
+        retry_after,
+        checked_tags(tags),
     )
 
 
@@ -74,17 +83,19 @@ def report(
         row = _locked(about)
         record = {"tenant": about.tenant, "key": _key(about)}
         before = IdempotencyRecord.objects.filter(**record).first()
+        cipher = None if row is None or row.envelope is None else cipher_of(about.tenant, about.task, row.envelope)
         if before is not None:
-            if before.fingerprint != _fingerprint(outcome, said):
+            if not _is_same(before.fingerprint, outcome, said):
                 raise NotAway(_reported_before(about, before.answer), task_by_id(about.task))
             return before.answer
-        home = _write(about, row, outcome, said)
+        home = _write(about, row, outcome, said if cipher is None else _hidden(said, cipher))
         if release is not None and home is not None and home.waited_for:
             release([home.id])
         answer = _body(about, outcome, home)
         if operator is not None:
             _audit(about, outcome, answer["status"], operator)
-        IdempotencyRecord.objects.create(**record, fingerprint=_fingerprint(outcome, said), status=TAKEN, answer=answer)
+        proof = _fingerprint(outcome, said, hidden=cipher is not None)
+        IdempotencyRecord.objects.create(**record, fingerprint=proof, status=TAKEN, answer=answer)
     return answer
 
 
@@ -101,6 +112,8 @@ def report_progress(
         row = _locked(about)
         if row is None or not (_is_away(row, about) or _is_running(row, about)):
             raise _not_away(about)
+        if row.envelope is not None:
+            told["note"] = ""  # of an encrypted task, how far it is, without words
         if fraction is not None or note:
             run("report_progress", {"task": about.task, "run": about.run} | told)
         until = run("renew_away", {"task": about.task, "run": about.run, "lease": seconds})
@@ -155,8 +168,26 @@ def _key(about: Run) -> str:
     return f" report {about.task} {about.run}"
 
 
-def _fingerprint(outcome: str, said: Completed | Failed) -> str:
-    return hashlib.sha256(f"{outcome}\n{json.dumps(said._asdict(), sort_keys=True)}".encode()).hexdigest()
+def _fingerprint(outcome: str, said: Completed | Failed, *, hidden: bool) -> str:
+    """Of an encrypted task it is made with a key: nobody can find out what was said by trying."""
+    text = _said(outcome, said)
+    return keyring().sign(text, PURPOSE) if hidden else hashlib.sha256(text).hexdigest()
+
+
+def _is_same(fingerprint: str, outcome: str, said: Completed | Failed) -> bool:
+    if "." in fingerprint:
+        return keyring().has_signed(fingerprint, _said(outcome, said), PURPOSE)
+    return fingerprint == _fingerprint(outcome, said, hidden=False)
+
+
+def _said(outcome: str, said: Completed | Failed) -> bytes:
+    return f"{outcome}\n{json.dumps(said._asdict(), sort_keys=True)}".encode()
+
+
+def _hidden(said: Completed | Failed, cipher: Cipher) -> Completed | Failed:
+    if isinstance(said, Failed):
+        return said._replace(message=cipher.error(said.message))
+    return said if said.result is None else Completed(json.loads(cipher.result(json.dumps(said.result))))
 
 
 def _reported_before(about: Run, answer: dict) -> str:

@@ -10,6 +10,7 @@ from django.db.models import Model
 
 from tasks_app.conf import conf
 from tasks_app.core.callbacks import HTTP_CALLBACK
+from tasks_app.core.confidential import refuse_reserved
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, refuse_absurd_instant, shown
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry, refuse_other_tenant
 from tasks_app.core.parameters import Checked, Parameters
@@ -206,6 +207,7 @@ def _fitting(parameters: Parameters, payload: object) -> object:
 def _json_text(payload: object, name: str = "payload") -> str | None:
     if payload is None or payload is KEPT:
         return None
+    refuse_reserved(name, payload)
     try:
         text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:

@@ -14,6 +14,7 @@ from tasks_app.sql import array, run, text_array
 
 from .next_try import wait_for
 from .outbox import STEP
+from .rehearsal import NEVER
 from .request import checked_seconds, checked_text, key_of
 from .settle import ERROR_CODE_LENGTH
 
@@ -84,6 +85,7 @@ def change_interval(
         "tenant": REGISTRY.tenant_of(task_type, tenant),
         "keys": text_array([key_of(key) for key in keys]),
         "repeat_after": checked_seconds("repeat_after", repeat_after),
+        "never": NEVER,
     }
     with atomic(savepoint=False):
         rows = run("change_interval", params)

@@ -13,6 +13,7 @@ from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
 from tasks_app.sql import array, run, text_array
 
+from .confidential import hide_payloads, hide_payloads_of, may_concern
 from .past import bring_back, past_idem, past_units
 from .quotas import refuse_over_quota
 from .request import Request, Unit
@@ -46,6 +47,7 @@ class _Row(NamedTuple):
     status: str
     due: bool
     idem_key: str | None
+    job: int | None = None  # that it is an instance of
     past: bool = False  # it is not among what is live, so it is not locked
 
 
@@ -133,8 +135,8 @@ def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]
             open_requests = [r for r in open_requests if r.unit not in answers]
             if open_requests:
                 answers |= _round(open_requests, verb, by)
-                if verb.bound and (left := [r for r in open_requests if r.unit not in answers]):
-                    refuse_over_quota(left)
+                if left := [r for r in open_requests if r.unit not in answers]:
+                    refuse_over_quota(left, _left_out(left, verb) if verb.bound else (), bound=verb.bound)
         open_requests = [r for r in open_requests if r.unit not in answers]
         if open_requests:
             tenant, task_type, key = unit = open_requests[0].unit
@@ -176,6 +178,17 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     new = [request for request, row in created if row is None]
     answers |= _insert_unknown(new) if verb.copies else _insert(new, bound=verb.bound)
     return answers
+
+
+def _left_out(requests: Sequence[Request], verb: _Verb) -> set[Unit]:
+    """Of units that got no answer, those that should have got a row of their own: nothing that is there by now explains
+    it. What a task of before hands over to its successor is none: that task was brought back, or moved by others."""
+    seen = _seen_before(requests) if verb.by_idem_key else {}
+    units = [request.unit for request in requests if request.unit not in seen]
+    rows = _lock_current([request for request in requests if request.unit not in seen])
+    if verb.copies:
+        return set(units) - rows.keys() - past_units([unit for unit in units if unit not in rows]).keys()
+    return {unit for unit in units if verb.decide(rows.get(unit)) is Outcome.CREATED}
 
 
 def _insert_unknown(requests: Sequence[Request]) -> dict[Unit, Scheduled]:
@@ -289,6 +302,9 @@ def _insert(
     units, at, delay, payload, lane, max_retry, repeat_after, expires_after, idem_key = zip(*requests, strict=True)
     tenant, task_type, keys = zip(*units, strict=True)
     limited = REGISTRY.limited(task_type)
+    texts = [text or "{}" for text in payload]
+    if may_concern(units):
+        texts = hide_payloads(units, texts, bound=bound)
     if None in payload:
         REGISTRY.refuse_without_payload(name for name, text in zip(task_type, payload, strict=True) if text is None)
     params = {
@@ -310,7 +326,7 @@ def _insert(
         ("max_retry", max_retry),
         ("repeat_after", repeat_after),
         ("expires_after", expires_after),
-        ("payload", [text or "{}" for text in payload]),
+        ("payload", texts),
     ):
         same = values.count(values[0]) == len(values)
         params[name] = "{}" if same else text_array(values) if name == "payload" else list(values)
@@ -340,11 +356,12 @@ def _insert_keyed(
 
 
 def _times(pairs: Sequence[tuple[Request, _Row]]) -> dict[str, list]:
+    units, texts = [request.unit for request, _ in pairs], [request.payload for request, _ in pairs]
     return {
         "ids": [row.id for _, row in pairs],
         "ats": [request.at for request, _ in pairs],
         "delays": [request.delay for request, _ in pairs],
-        "payloads": [request.payload for request, _ in pairs],
+        "payloads": hide_payloads_of(units, texts, [row.job for _, row in pairs]),
     }
 
 

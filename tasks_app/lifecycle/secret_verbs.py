@@ -12,10 +12,9 @@ from tasks_app.core.hosts import checked_host_name
 from tasks_app.core.tenants import TENANT_LENGTH
 from tasks_app.database import atomic
 from tasks_app.models import Secret
-from tasks_app.sealing import seal
 
 from .audit import Entry, Operator, audit
-from .named_secrets import bound_to, forget
+from .named_secrets import forget, sealed
 from .request import checked_name
 from .signing_secrets import MOST_SECRETS, PREFIX, checked_secret, new_secret
 
@@ -57,7 +56,7 @@ def set_secret(
             raise InvalidTask(
                 f"secret {name!r} has {len(old)} values, and {MOST_SECRETS} is the most. Withdraw the old ones first."
             )
-        row.values = [seal(text, bound_to(row.id)), *old]
+        row.values = [sealed(row, text), *old]
         row.signs, row.updated_at = signs, Now()
         row.save()
         detail = {"hosts": row.hosts, "values": len(row.values)}

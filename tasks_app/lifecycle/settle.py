@@ -8,6 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
+from tasks_app.core.confidential import own_words
 from tasks_app.core.deferral import DEFERRING
 from tasks_app.core.errors import MOST_TAGS
 from tasks_app.core.handlers import Handler
@@ -18,6 +19,7 @@ from tasks_app.sql import array, run
 
 from . import retry_budget
 from .away import settle_early
+from .confidential import Cipher
 from .deferral import HandedOn, hand_on, lock_to_defer
 
 ERROR_CODE_LENGTH = 50
@@ -42,6 +44,7 @@ class Settled(NamedTuple):
     begun_us: int = 0
     ended_us: int = 0
     held: retry_budget.Held | None = None  # its retry waits for a budget
+    cipher: Cipher | None = None  # hides what is written of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +216,12 @@ def _attempts(group: list[Settled]) -> str | None:
 
 
 def _success_with_results(group: list[Settled], handler: Handler | None) -> dict:
-    results = ",".join("null" if one.outcome is SUCCEEDED else one.outcome.result for one in group)
+    results = ",".join("null" if one.outcome is SUCCEEDED else _result(one) for one in group)
     return _success(group, handler) | {"results": f"[{results}]"}
+
+
+def _result(one: Settled) -> str:
+    return one.outcome.result if one.cipher is None else one.cipher.result(one.outcome.result)
 
 
 def _failure(group: list[Settled], handler: Handler | None) -> dict:
@@ -230,11 +237,13 @@ def _failed(one: Settled, handler: Handler | None) -> dict:
         "delay_ms": delay_ms,
         "final": failure.final,
         "code": clean(failure.code, ERROR_CODE_LENGTH),
-        "message": clean(failure.message, ERROR_MSG_LENGTH),
+        "message": own_words(clean(failure.message, ERROR_MSG_LENGTH)),
         "tags": failure.tags[:MOST_TAGS],
         "frame": clean(failure.frame, FRAME_LENGTH),
-        "trace": clean(failure.trace, ERROR_MSG_LENGTH),
+        "trace": own_words(clean(failure.trace, ERROR_MSG_LENGTH)),
     }
+    if one.cipher is not None:
+        told |= {"message": one.cipher.error(told["message"]), "trace": one.cipher.trace(told["trace"])}
     if one.held is not None:
         told |= {"delay_ms": delay_ms + int(one.held.seconds * 1000), "held_by": clean(one.held.by, HELD_BY_LENGTH)}
     return told
@@ -258,11 +267,17 @@ def _skipped(group: list[Settled], handler: Handler | None) -> dict:
     return _given(
         {
             "code": clean(one.outcome.code, ERROR_CODE_LENGTH),
-            "reason": clean(one.outcome.reason, ERROR_MSG_LENGTH),
+            "reason": _reason(one),
             "begun": one.begun_us if one.begun_us < one.ended_us else None,  # what expired was never begun
         }
         for one in group
     )
+
+
+def _reason(one: Settled) -> str:
+    reason = own_words(clean(one.outcome.reason, ERROR_MSG_LENGTH))
+    # What expired was never begun: that reason is ours, and nobody's secret.
+    return reason if one.cipher is None or one.begun_us >= one.ended_us else one.cipher.error(reason)
 
 
 def _away(group: list[Settled], handler: Handler | None) -> dict:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from tasks_app.conf import MAIN_SITE, conf
-from tasks_app.core.errors import NothingToDo, PunctualError
+from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError
 from tasks_app.core.phrases import counted, span
 from tasks_app.core.recovery import IN_TURN, Grade, Step
 from tasks_app.database import atomic
@@ -39,19 +39,24 @@ class ClaimsDontEnd(PunctualError):
     """A transaction of the site before may still start tasks, so the chosen site stays closed."""
 
 
-def activate(site: str, operator: Operator) -> Row:
-    """Choose a site. Of its lanes `critical` goes on at once, the others one after the other; it is not open yet."""
+def activate(site: str, operator: Operator, *, epoch: int | None = None) -> Row:
+    """Choose a site. Of its lanes `critical` goes on at once, the others one after the other; it is not open yet. One
+    that is chosen and could not be opened stays so, and can be now. `epoch`: only if nobody has chosen since then."""
     with atomic():
         row = locked()
-        if row.sites.wanted == site:
+        _refuse_stale(row.sites, epoch)
+        if row.sites.chosen == site:
+            return row
+        if row.sites.active == site:
             raise NothingToDo(f"site {site!r} is the active one already. Nothing was changed.")
         return _choose(row, site, operator)
 
 
-def stand_by(operator: Operator) -> Row:
+def stand_by(operator: Operator, *, epoch: int | None = None) -> Row:
     """From the commit on no site claims or starts anything; what runs goes on to its end."""
     with atomic():
         row = locked()
+        _refuse_stale(row.sites, epoch)
         if row.sites.wanted is None:
             raise NothingToDo("all sites stand by already. Nothing was changed.")
         return _choose(row, None, operator)
@@ -104,6 +109,16 @@ def resume_step(*, patience: float = LANE_PATIENCE_SECONDS) -> bool:
         return _resume(found, patience)
 
 
+def _refuse_stale(sites: Sites, epoch: int | None) -> None:
+    if epoch is None or epoch == sites.epoch:
+        return
+    now = f"site {sites.wanted!r}" if sites.wanted else "that all stand by"
+    raise InvalidTask(
+        f"epoch is {epoch}, and it is {sites.epoch} by now: somebody has chosen {now} since you looked. Nothing was "
+        "changed; look again, and decide again."
+    )
+
+
 def _choose(row: Row, site: str | None, operator: Operator, *, hold: bool = True) -> Row:
     before, epoch = row.sites.active, row.sites.epoch + 1
     if row.sites.recovery is not None:
@@ -142,8 +157,9 @@ def _take_over() -> None:
     """Choose the site of this beat, if it still may: asked again under the lock, since the others may have come back,
     or another beat of this site was faster."""
     with atomic():
+        locked()  # before the sign, as whoever adopts a server does
         list(SignOfLife.objects.select_for_update().filter(kind=SignOfLife.BEAT))  # one that is just being given counts
-        row = locked()
+        row = read_installation()
         silence = _silence(row.sites)
         if not row.quarantined and (silence or _is_first(row.sites)):
             reason = silence or f"Nobody has chosen a site yet, and {conf().site!r} is the first."

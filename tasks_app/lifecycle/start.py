@@ -2,24 +2,28 @@
 
 import logging
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from tasks_app.conf import conf
 from tasks_app.core.clock import DatabaseClock
+from tasks_app.core.confidential import STORED_JSON
 from tasks_app.core.contact import Contact
 from tasks_app.core.retry import policy_from
-from tasks_app.core.task import Own, Task
+from tasks_app.core.task import Outcome, Own, Task
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
 from .claim import return_batches
+from .confidential import NOTHING_HIDDEN, Cipher, open_tasks
 from .held import hold_started
 from .parents import hand_out_parents
 from .rehearsal import rehearse_batch
 
 log = logging.getLogger(__name__)
+
+_PAYLOAD = 11  # its place in a row of start.sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class StartedBatch:
     contact: Contact  # between its handlers and whoever keeps its lease
     turns: frozenset[int] = frozenset()  # jobs of it that care about overlap: others may wait for these tasks
     waited_for: frozenset[int] = frozenset()  # tasks that others may wait for
+    ciphers: Mapping[int, Cipher] = field(default_factory=lambda: NOTHING_HIDDEN)  # of its encrypted tasks
+    ended: Sequence[tuple[Task, Outcome]] = ()  # tasks that can't run, since what they were given can't be opened
 
 
 def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: bool = False) -> StartedBatch | None:
@@ -84,7 +90,11 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         finish_batch(batch_no)
     jobs = {task.job for task in tasks} - {None}
     turns, waited_for = _hand_out_own(tasks, jobs) if jobs else (frozenset(), frozenset())
-    return StartedBatch(batch_no, task_type, tasks, started, clock, contact, turns, waited_for)
+    ciphers, ended = NOTHING_HIDDEN, ()
+    if jobs or any(row[_PAYLOAD] is not None and row[_PAYLOAD].startswith(STORED_JSON) for row in rows):
+        tasks, ciphers, ended = open_tasks(tasks)
+        contact.ciphers = ciphers
+    return StartedBatch(batch_no, task_type, tasks, started, clock, contact, turns, waited_for, ciphers, ended)
 
 
 def _run_again(params: dict[str, object]) -> list[tuple]:

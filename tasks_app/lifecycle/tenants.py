@@ -5,13 +5,13 @@ gives it a token, and by a beat for those that it meets when it counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, shown
+from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, StaleRevision, shown
 from tasks_app.core.tenants import (
     CONTACT_LENGTH,
     INTERNAL_TENANT,
@@ -28,10 +28,12 @@ from tasks_app.models import Tenant
 from tasks_app.sql import run
 
 from .audit import Entry, Operator, audit
+from .data_keys import newest_keys
+from .key_walk import order_walk
 from .outbox import tell
 from .request import checked_instant, checked_name
 
-FIELDS = ("title", "timezone", "contacts", "weight", *QUOTAS)
+FIELDS = ("title", "timezone", "contacts", "weight", "encrypted", *QUOTAS)
 ENDED = 100  # suspensions that one look ends, at most
 
 
@@ -50,29 +52,42 @@ def create(name: str, operator: Operator, **given: object) -> Tenant:
         row, new = Tenant.objects.get_or_create(name=name, defaults=values)
         if not new:
             raise NameTaken(f"there is a tenant {name!r} already. Edit it.")
+        if values.get("encrypted"):
+            _encrypt(name, operator)
         _audit(operator, "create", "created", row, {"after": shown_fields(row)})
         tell("tenant.created", _told(row, operator), tenant=name)
     return Tenant.objects.get(name=name)
 
 
-def edit(name: str, changes: Mapping[str, object], operator: Operator) -> Changed:
-    """What is given of FIELDS is so from now on; a quota of None is none."""
+def edit(name: str, changes: Mapping[str, object], operator: Operator, *, seen: str | None = None) -> Changed:
+    """What is given of FIELDS is so from now on; a quota of None is none.
+
+    `seen`: `version_of` the row that the caller saw. StaleRevision if it is another one by now.
+    """
     name = checked_tenant(name)
     values = _checked(name, changes)
     with atomic(savepoint=False):
         row = _locked(name)
+        if seen is not None and seen != version_of(row):
+            raise StaleRevision(
+                f"tenant {name!r} was changed at {version_of(row)}, after you opened it; nothing was changed now. Look "
+                "at it again, and change it if that is still needed.",
+                row,
+            )
         before = shown_fields(row)
         for field, value in values.items():
             setattr(row, field, value)
         after = shown_fields(row)
         if after == before:
             return Changed(row, changed=False)
-        # It is counted anew: until then a larger quota must not be refused, nor a new one be taken for spent.
-        row.at_limit = row.max_tasks is not None and row.tasks is not None and row.tasks >= row.max_tasks
+        # It is counted anew: until then a larger quota must not be refused, nor a smaller one by an estimate.
+        row.at_limit = row.at_limit and row.max_tasks is not None and (row.tasks or 0) >= row.max_tasks
         row.near = [quota for quota in row.near if getattr(row, quota) is not None]
         row.tasks = None if row.max_tasks is None else row.tasks
         row.updated_at = run("clock", {})[0][0]
         row.save()
+        if row.encrypted and not before["encrypted"]:
+            _encrypt(name, operator)
         _audit(operator, "edit", "edited", row, {"before": before, "after": after})
         tell("tenant.edited", _told(row, operator), tenant=name)
     return Changed(row, changed=True)
@@ -152,6 +167,11 @@ def shown_fields(row: Tenant) -> dict[str, object]:
     return {name: getattr(row, name) for name in FIELDS}
 
 
+def version_of(row: Tenant) -> str:
+    """Another one after each change of FIELDS."""
+    return row.updated_at.astimezone(UTC).isoformat()
+
+
 def _resume(row: Tenant, operator: Operator) -> None:
     since = row.since
     row.state, row.until, row.reason, row.changed_by = Tenant.ACTIVE, None, "", operator.name
@@ -160,6 +180,12 @@ def _resume(row: Tenant, operator: Operator) -> None:
     detail = {"suspended_since": since.isoformat()}
     _audit(operator, "resume", "resumed", row, detail)
     tell("tenant.resumed", _told(row, operator, **detail), tenant=row.name)
+
+
+def _encrypt(name: str, operator: Operator) -> None:
+    """It has a key from now on, and what is stored of it is brought under that."""
+    newest_keys([name])
+    order_walk(operator)
 
 
 def _locked(name: str, *, make: bool = False) -> Tenant:
@@ -178,6 +204,8 @@ def _checked(name: str, given: Mapping[str, object]) -> dict[str, object]:
     values: dict[str, object] = checked_quotas({field: given[field] for field in QUOTAS if field in given})
     if name == INTERNAL_TENANT and any(value is not None for value in values.values()):
         raise InvalidTask(f"tenant {name!r} has the scheduler's own tasks, and can have no quotas.")
+    if "encrypted" in given:
+        values["encrypted"] = _checked_encrypted(name, given["encrypted"])
     if "title" in given:
         values["title"] = checked_name("title", given["title"], TITLE_LENGTH) if given["title"] != "" else ""
     if "timezone" in given:
@@ -189,6 +217,14 @@ def _checked(name: str, given: Mapping[str, object]) -> dict[str, object]:
     if not values:
         raise NothingToDo(f"nothing was given to change; a tenant has {', '.join(FIELDS)}.")
     return values
+
+
+def _checked_encrypted(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidTask(f"encrypted={shown(value)} won't do: it must be true or false.")
+    if value and name == INTERNAL_TENANT:
+        raise InvalidTask(f"tenant {name!r} has the scheduler's own tasks, which have nothing to hide.")
+    return value
 
 
 def checked_contacts(given: object) -> list[str]:

@@ -13,6 +13,8 @@ from tasks_app.conf import conf
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
 
+from .rehearsal import NEVER
+
 JOBS = 500  # that one transaction decides for, at most
 IN_LINE = 100  # instances of a job that one decision looks at
 
@@ -47,7 +49,7 @@ def give_turns(jobs: Iterable[int]) -> Given:
         locked = [job for (job,) in run("lock_turns", {"jobs": array(asked)})]
         if not locked:
             return Given(put_off=asked)
-        params = {"jobs": array(locked), "most": IN_LINE, "kept": conf().kept_kinds}
+        params = {"jobs": array(locked), "most": IN_LINE, "kept": conf().kept_kinds, "never": NEVER}
         [(released, cancelled, queued, put_off, dues)] = run("decide_turns", params)
     due = {int(shard): moment for shard, moment in (dues or {}).items()}
     return Given(released, cancelled, queued, asked.difference(locked).union(put_off), due)

@@ -6,7 +6,7 @@ from .alarm_incident import AlarmIncident
 from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
-from .audit_chain import AnchorPlace, AuditAnchor, AuditLink, AuditTrail, UnchainedEntry
+from .audit_chain import AnchorPlace, AuditAnchor, AuditLink, AuditTrail, MissingEntry, UnchainedEntry
 from .audit_entry import AuditEntry
 from .away_outcome import AwayOutcome
 from .away_task import AwayTask
@@ -24,7 +24,7 @@ from .graph_run import GraphRun
 from .host import Host, HostHealth, HostPermit
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
-from .installation import Installation, RehearsedTask, SignOfLife
+from .installation import Installation, RehearsedTask, SignOfLife, Site
 from .job_cursor import JobCursor
 from .job_definition import JobDefinition
 from .job_parent import JobParent
@@ -50,6 +50,7 @@ from .task_progress import TaskProgress
 from .task_trace import TaskTrace
 from .task_wait import TaskWait
 from .tenant import HeldTask, Tenant
+from .tenant_key import KeyWalk, TenantKey
 from .turn import Turn
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
@@ -94,11 +95,13 @@ __all__ = [
     "JobCursor",
     "JobDefinition",
     "JobParent",
+    "KeyWalk",
     "LanePause",
     "LaneResume",
     "LeavingPartition",
     "MaintenanceEntry",
     "MinuteFigures",
+    "MissingEntry",
     "Node",
     "OutboxEvent",
     "OutboxWindow",
@@ -115,6 +118,7 @@ __all__ = [
     "ServiceMinute",
     "ShardLease",
     "SignOfLife",
+    "Site",
     "Subscription",
     "TaskAttempt",
     "TaskBatch",
@@ -123,6 +127,7 @@ __all__ = [
     "TaskTrace",
     "TaskWait",
     "Tenant",
+    "TenantKey",
     "Turn",
     "TypeLimit",
     "UnchainedEntry",

@@ -4,6 +4,7 @@ An entry is written by its deed's transaction and gets its place after that: nob
 """
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from tasks_app.core.tenants import TENANT_LENGTH
@@ -16,10 +17,29 @@ class UnchainedEntry(OurModel):
 
     entry = models.BigIntegerField(primary_key=True, db_column="entry_id")
     created_at = models.DateTimeField()
+    looked_at = models.DateTimeField(
+        null=True, help_text="The look that found it, with so many others that they get their places part by part."
+    )
 
     class Meta:
         db_table = "punctual_audit_unchained"
         default_permissions = ()
+        indexes = [
+            models.Index(fields=["looked_at"], name="punctual_audit_looked", condition=Q(looked_at__isnull=False))
+        ]
+
+
+class MissingEntry(OurModel):
+    """An entry that was gone when it should have got its place: somebody has deleted it."""
+
+    entry = models.BigIntegerField(primary_key=True, db_column="entry_id")
+    created_at = models.DateTimeField()
+    noticed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "punctual_audit_missing"
+        default_permissions = ()
+        indexes = [models.Index(fields=["noticed_at"], name="punctual_audit_missed")]
 
 
 class AuditLink(OurModel):

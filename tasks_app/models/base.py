@@ -1,8 +1,12 @@
-"""What every table has: it is in Punctual's database, whatever the routers of a project say."""
+"""What every table has: it is in Punctual's database, whatever the routers of a project say.
+
+And columns whose values may be encrypted: read, they are the word for it; written back, they are as they were.
+"""
 
 from django.db import models
 
 from tasks_app.conf import conf
+from tasks_app.core.confidential import Encrypted, as_json, as_text
 
 
 class OurManager(models.Manager):
@@ -17,3 +21,36 @@ class OurModel(models.Model):
 
     class Meta:
         abstract = True
+
+
+class ConfidentialJSON(models.JSONField):
+    """To the database, and to migrations, a JSONField."""
+
+    def deconstruct(self) -> tuple:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.JSONField", args, kwargs
+
+    def from_db_value(self, value, expression, connection):
+        return as_json(super().from_db_value(value, expression, connection))
+
+    def get_db_prep_value(self, value, connection, prepared=False):
+        stored = value.as_json if isinstance(value, Encrypted) else value
+        return super().get_db_prep_value(stored, connection, prepared)
+
+    def get_db_prep_save(self, value, connection):
+        stored = value.as_json if isinstance(value, Encrypted) else value
+        return super().get_db_prep_save(stored, connection)
+
+
+class ConfidentialText(models.TextField):
+    """To the database, and to migrations, a TextField."""
+
+    def deconstruct(self) -> tuple:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
+
+    def from_db_value(self, value, expression, connection):
+        return as_text(value)
+
+    def get_prep_value(self, value):
+        return value.as_text if isinstance(value, Encrypted) else super().get_prep_value(value)

@@ -54,6 +54,15 @@ class Installation(OurModel):
         return f"{self.environment or 'installation'} {self.uid}"
 
 
+class Site(Installation):
+    """The same row, for a page of its own: which site works."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()  # who may see and operate the installation may see and switch its sites
+        verbose_name_plural = "sites"
+
+
 class SignOfLife(OurModel):
     """When a beat that may dispatch was last here, and when each standby was last seen to stream. It travels with every
     copy, too. Apart from the installation's row, which every claim reads: these are written every few seconds."""

@@ -11,7 +11,7 @@ from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 
-from .base import OurModel
+from .base import ConfidentialJSON, OurModel
 from .calendar import days_of
 from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
@@ -25,7 +25,7 @@ class JobDefinition(OurModel):
 
     # What runs.
     task_type = models.CharField(max_length=100, db_collation="C")
-    payload = models.JSONField(db_default={})
+    payload = ConfidentialJSON(db_default={})
     lane = models.CharField(max_length=8, db_collation="C", db_default=DEFAULT_LANE)
     max_retry = models.SmallIntegerField()
     backoff = ArrayField(

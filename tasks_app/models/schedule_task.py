@@ -11,7 +11,7 @@ from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.states import LIVE_THOUGH_NOT_DUE, Status, is_live
 from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
-from .base import OurModel
+from .base import ConfidentialJSON, ConfidentialText, OurModel
 
 KEY_LENGTH = 200
 
@@ -61,7 +61,7 @@ class TaskFields(OurModel):
     start_time = models.DateTimeField(null=True)
     finish_time = models.DateTimeField(null=True)
     error_code = models.CharField(max_length=50, db_default="")
-    error_msg = models.TextField(db_default="")
+    error_msg = ConfidentialText(db_default="")
     cancelled_by = models.CharField(max_length=150, db_default="")
     cancelled_from = models.CharField(
         max_length=TENANT_LENGTH,
@@ -69,10 +69,10 @@ class TaskFields(OurModel):
         null=True,
         help_text="The tenant of the token that cancelled it; empty: a person, or the scheduler.",
     )
-    payload = models.JSONField(db_default={})
+    payload = ConfidentialJSON(db_default={})
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
-    result = models.JSONField(null=True, help_text="What the handler returned, if that is small JSON.")
+    result = ConfidentialJSON(null=True, help_text="What the handler returned, if that is small JSON.")
 
     # Effects that a task could not have: handed on to tasks of their own. Empty, and without cost, for all others.
     deferred_from = models.BigIntegerField(null=True, help_text="The task that handed this effect on.")
@@ -165,7 +165,10 @@ class ScheduleTask(TaskFields):
                 name="punctual_task_live_is_current",
             ),
         ]
-        permissions = [("operate_scheduletask", "Can retry, cancel and move tasks")]
+        permissions = [
+            ("operate_scheduletask", "Can retry, cancel and move tasks"),
+            ("decrypt_scheduletask", "Can read what is encrypted"),
+        ]
 
 
 class PastFields(TaskFields):

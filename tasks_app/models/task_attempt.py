@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from .base import OurModel
+from .base import ConfidentialText, OurModel
 
 
 class TaskAttempt(OurModel):
@@ -20,7 +20,7 @@ class TaskAttempt(OurModel):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(db_default=Now())
     error_code = models.CharField(max_length=50)
-    error_msg = models.TextField()
+    error_msg = ConfidentialText()
     held_by = models.CharField(
         max_length=120, null=True, help_text="Whose retry budget was spent, so that the next try waits for it."
     )

@@ -25,6 +25,9 @@ class Tenant(OurModel):
     timezone = models.CharField(max_length=64, db_default="", help_text="Of its new jobs by the clock; empty: UTC.")
     contacts = ArrayField(models.CharField(max_length=254), db_default=[], help_text="Whom to tell.")
     weight = models.SmallIntegerField(db_default=USUAL_WEIGHT, help_text="Its share beside others.")
+    encrypted = models.BooleanField(
+        db_default=False, help_text="Payloads, results, errors and secrets are encrypted with a key of its own."
+    )
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
 
@@ -49,7 +52,7 @@ class Tenant(OurModel):
             models.Index(
                 fields=["name"],
                 name="punctual_tenant_guarded",
-                condition=Q(at_limit=True) | Q(max_payload_bytes__isnull=False),
+                condition=Q(at_limit=True) | Q(max_payload_bytes__isnull=False) | Q(encrypted=True),
             ),
             models.Index(
                 fields=["name"],

@@ -40,7 +40,7 @@ def test_a_move_by_id_locks_the_task_after_the_revision_as_one_by_unit_does():
     with transaction.atomic():
         is_newest(("default", TYPE, "a"), 7)
         mover.start()
-        wait_until(somebody_waits, timeout=10, describe=lambda: "the mover waits for nothing")
+        wait_until(somebody_waits, describe=lambda: "the mover waits for nothing")
         ScheduleTask.objects.select_for_update(nowait=True).get(id=task)
     mover.join(20)
 

@@ -29,7 +29,9 @@ def test_an_operator_makes_changes_suspends_and_resumes_a_tenant():
     assert (stopped.body["changed"], stopped.body["tenant"]["reason"]) == (True, "unpaid")
     assert asked.post("/tenants/acme/resume", {"reason": "paid"}).body["tenant"]["state"] == "ACTIVE"
     assert asked.post("/tenants/acme/resume", {"reason": "paid"}).body["changed"] is False
-    assert asked.post("/tenants/nobody/suspend", {"reason": "x"}).code == "SCH_404_NOT_FOUND"
+    assert asked.post("/tenants/nobody/resume", {"reason": "x"}).code == "SCH_404_NOT_FOUND"
+    unnamed = asked.post("/tenants/unnamed/suspend", {"reason": "it needs no row before"})
+    assert unnamed.body["tenant"]["state"] == "SUSPENDED"
     assert {one["name"] for one in asked.get("/tenants").body["items"]} >= {"acme", "internal"}
     first = asked.get("/tenants?limit=1").body
     assert first["next"] == "acme" and asked.get("/tenants?after=acme").body["items"][0]["name"] > "acme"
@@ -41,7 +43,8 @@ def test_a_tenants_token_sees_its_own_alone_and_changes_nothing():
     tenants.suspend("acme", operator("unpaid"))
 
     assert [one["name"] for one in api.get("/tenants").body["items"]] == ["acme"]
-    assert (api.get("/tenants/acme").body["reason"], api.get("/tenants/acme").body["by"]) == ("unpaid", None)
+    seen = api.get("/tenants/acme").body
+    assert (seen["reason"], seen["by"]) == ("unpaid", operator().name), "as its audit and its events say"
     assert api.get("/tenants/other").body == api.get("/tenants/nobody").body | {"detail": "there is no tenant 'other'."}
     tenants.resume("acme", operator())
     assert api.post("/tenants", {"name": "x"}).code == "SCH_403_FORBIDDEN"
@@ -117,3 +120,17 @@ def test_a_job_by_the_clock_has_the_time_zone_of_its_tenant_unless_it_names_one(
     assert api.post("/jobs", by_clock).body["timezone"] == "Europe/Berlin"
     assert api.post("/jobs", by_clock | {"name": "b", "timezone": "UTC"}).body["timezone"] == "UTC"
     assert api.post("/jobs", {"name": "c", "task_type": TYPE, "every": 60}).body["timezone"] == "UTC"
+
+
+def test_a_tenant_that_asks_for_encryption_reads_the_word_for_what_is_encrypted():
+    assert boss().post("/tenants", {"name": "acme", "encrypted": True}).body["encrypted"] is True
+    api = Api("acme")
+
+    made = api.post("/tasks", TASK | {"payload": {"word": "zebra", "return": "zebra"}})
+    job = api.post("/jobs", JOB | {"payload": {"word": "zebra"}})
+
+    assert (made.body["payload"], job.body["payload"]) == ("encrypted", "encrypted")
+    assert api.get(f"/tasks/{made.body['id']}").body["payload"] == "encrypted"
+    kept = api.call("PATCH", f"/jobs/{job.body['id']}", {"payload": "encrypted", "lane": "low"}, If_Match="1")
+    assert (kept.status, kept.body["payload"]) == (200, "encrypted")
+    assert api.post("/tasks", TASK | {"key": "b", "payload": {"$punctual": "1:1:x"}}).code == "SCH_422_INVALID"

@@ -1,6 +1,7 @@
 """Files of tests that are run side by side are all run, and what becomes of them is told, even if a process dies."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,14 +20,18 @@ FILES = {
 }
 
 
+def run_beside(folder: Path, processes: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", folder, "-p", "no:cacheprovider", "-ra"]
+    command += ["-p", "tests.support.side_by_side", "--side-by-side", str(processes), folder]
+    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+
+
 def test_all_files_are_run_and_what_becomes_of_them_is_told(tmp_path):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", tmp_path, "-p", "no:cacheprovider", "-ra"]
-    command += ["-p", "tests.support.side_by_side", "--side-by-side", "2", tmp_path]
-    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
 
-    ended = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    ended = run_beside(tmp_path, 2)
 
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert "2 failed, 5 passed, 1 skipped, 1 error" in ended.stdout
@@ -35,6 +40,7 @@ def test_all_files_are_run_and_what_becomes_of_them_is_told(tmp_path):
     assert "No module named 'nobody_has_this'" in ended.stdout
     assert "FAILED test_three.py::test_dies" in ended.stdout
     assert "ended with status 7" in ended.stdout
+    assert re.search(r"took \d+ s of processor time; most of it: .*test_one\.py \d", ended.stdout)
 
 
 NAMES = ["tests/process/test_a.py", "tests/process/test_b.py", "tests/unit/test_c.py", "tests/unit/test_d.py"]
@@ -55,6 +61,24 @@ def test_who_has_browsed_does_nothing_else_and_alone_it_is_done_last():
 
     alone = _Files(NAMES, alone=True)
     assert [alone.next(0) for _ in range(7)] == [2, 3, 0, 1, 4, 5, END]
+
+
+def test_in_another_order_the_same_files_are_handed_out_and_the_same_way_with_the_same_seed():
+    names = [f"tests/unit/test_{number}.py" for number in range(20)]
+    orders = [[files.next(0) for _ in range(21)] for files in (_Files(names, True, seed) for seed in (None, 7, 7, 8))]
+
+    assert orders[0] == [*range(20), END]
+    assert orders[1] == orders[2] and len({tuple(one) for one in orders}) == 3
+    assert all(sorted(one) == [END, *range(20)] for one in orders)
+
+
+def test_a_test_that_fails_says_which_files_its_process_had_run_before(tmp_path):
+    (tmp_path / "test_a.py").write_text("def test_passes():\n    pass\n")
+    (tmp_path / "test_b.py").write_text("def test_fails():\n    assert 1 == 2\n")
+
+    ended = run_beside(tmp_path, 1)
+
+    assert re.search(r"files that its process had run before -+\ntest_a\.py\n", ended.stdout)
 
 
 def test_if_the_process_that_browses_dies_the_next_one_does_it():

@@ -245,11 +245,14 @@ def test_the_pages_look_as_before_and_the_console_alike_in_both(hosts, chromium)
     visits = {host: Visits(chromium, url) for host, url in hosts.urls.items()}
     pages = {host: one.page(hosts.rows.boss) for host, one in visits.items()}
 
+    def picture(page) -> bytes:
+        return page.screenshot(animations="disabled")
+
     def alike(one, other, where: str) -> None:
         for page in (one, other):
             page.goto(where)
         # Scripts and fonts may come a moment after the page.
-        wait_until(lambda: one.screenshot() == other.screenshot(), timeout=30, describe=f"the same picture of {where}")
+        wait_until(lambda: picture(one) == picture(other), timeout=60, describe=f"the same picture of {where}")
 
     for theme in THEMES:
         alike(pages[theme, ""], pages[theme, "all"], f"{COUNTER}{hosts.rows.counter}/change/")

@@ -1,4 +1,5 @@
-"""A real drill: a beat of a temporary stack is killed, and the installation that it was run in hears nothing of it."""
+"""Real drills: a beat, or a site, of a temporary stack is killed, and the installation that it was run in hears nothing
+of it."""
 
 import json
 import os
@@ -69,6 +70,17 @@ def test_a_killed_beat_costs_time_and_nothing_else_and_the_installation_hears_no
     assert nobody_came(doors)
     assert "kill -9 of beat" in err and "secret" not in err
     assert {path.name for path in tmp_path.iterdir()} == {"history.jsonl", "report.md", "report.svg"}
+
+
+def test_a_lost_site_costs_time_and_nothing_else(installation, tmp_path):
+    env, doors = installation
+    out, err = start(env, tmp_path, "site", "--json").communicate(timeout=SECONDS)
+
+    found = json.loads(out)
+    assert (found["drill"], found["met"]) == ("site", True), err
+    assert (found["lost"], found["duplicates"], found["events_lost"]) == (0, 0, 0)
+    assert 0 < found["rto_s"] <= 20 and found["in_flight_s"] <= 45
+    assert "Site 'b' works since" in err and nobody_came(doors)
 
 
 def test_ctrl_c_ends_the_temporary_stack_and_leaves_nothing(installation, tmp_path):

@@ -59,12 +59,25 @@ def open_directory() -> Iterator[Path]:
     remove_home(path)
 
 
-def test_a_stack_answers_on_unix_sockets_and_nowhere_else(home):
-    with embedded.start(home) as services:
+@pytest.fixture(scope="class")
+def services(home) -> Iterator[embedded.Services]:
+    """A stack that runs."""
+    assert embedded.running(home) is None
+    with embedded.start(home, postgres_options={"deadlock_timeout": "123ms"}) as services:
+        yield services
+    assert embedded.running(home) is None
+    assert not (home / "stack.json").exists()
+
+
+class TestRunning:
+    """One stack for all of it: starting one takes longest."""
+
+    def test_it_answers_on_unix_sockets_and_nowhere_else_and_options_reach_postgres(self, services):
         assert setting(services.database_url, "listen_addresses") == ""
         assert setting(services.database_url, "fsync") == "on"
         assert setting(services.database_url, "server_encoding") == "UTF8"
         assert setting(services.database_url, "TimeZone") == "UTC"
+        assert setting(services.database_url, "deadlock_timeout") == "123ms"
         assert services.redis_url.startswith("unix:///")
         with closing(redis.Redis.from_url(services.redis_url)) as client:
             wanted = {"port": "0", "save": "", "appendonly": "no", "maxmemory-policy": "noeviction"}
@@ -72,28 +85,53 @@ def test_a_stack_answers_on_unix_sockets_and_nowhere_else(home):
         sockets = Path(redis_socket(services.redis_url)).parent
         assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
 
+    def test_the_same_home_twice_is_refused_and_the_first_stack_goes_on(self, services, home):
+        with pytest.raises(embedded.EmbeddedError, match=rf"{home} are already running.* process {os.getpid()}"):
+            embedded.start(home)
+        with held_stack(home) as rival:
+            assert "already running" in rival.answer()["error"]
+        assert ping(services.redis_url)
+        assert setting(services.database_url, "fsync") == "on"
 
-def test_either_server_can_be_left_out(home):
+    def test_it_is_announced_while_all_of_it_runs(self, services, home):
+        urls = embedded.ServiceUrls(services.database_url, services.redis_url)
+        assert embedded.running(home) == urls
+        services.valkey.stop()
+        assert embedded.running(home) is None
+        services.valkey.start()
+        assert embedded.running(home) == urls
+
+    def test_the_announcement_of_a_copied_home_or_a_broken_one_counts_for_nothing(self, services, home, tmp_path):
+        shutil.copy(home / "stack.json", tmp_path)
+        assert embedded.running(home) is not None
+        assert embedded.running(tmp_path) is None
+        (tmp_path / "stack.json").write_text('{"home"')
+        assert embedded.running(tmp_path) is None
+
+    def test_an_immediate_stop_loses_no_committed_row(self, services):
+        first = services.postgres.pid
+        write_row(services.database_url, "committed")
+        services.postgres.stop("immediate")
+        assert services.postgres.pid is None
+        services.postgres.start()
+        assert services.postgres.pid not in (None, first)
+        assert read_rows(services.database_url) == ["committed"]
+        services.postgres.restart()
+        assert read_rows(services.database_url) == ["committed"]
+
+
+def test_either_server_can_be_left_out_the_data_is_kept_and_a_second_stop_does_nothing(home):
     with embedded.start(home, postgres=False) as services:
         assert services.database_url is None
         assert ping(services.redis_url)
     with embedded.start(home, valkey=False) as services:
         assert services.redis_url is None
         assert setting(services.database_url, "port") == "5432"
-
-
-def test_data_is_kept_over_a_restart_and_a_second_stop_does_nothing(home):
-    with embedded.start(home) as services:
         write_row(services.database_url, "before")
     with embedded.start(home) as services:
         assert read_rows(services.database_url) == ["before"]
     services.stop()
     assert services.postgres.pid is None
-
-
-def test_options_reach_postgres(home):
-    with embedded.start(home, valkey=False, postgres_options={"deadlock_timeout": "123ms"}) as services:
-        assert setting(services.database_url, "deadlock_timeout") == "123ms"
 
 
 # Who the servers belong to.
@@ -173,48 +211,26 @@ def test_the_data_of_another_user_is_refused_in_one_sentence(open_directory):
         embedded.start(open_directory)
 
 
-# Paths.
-
-
-def test_a_path_of_more_than_150_characters_with_blanks_commas_quotes_and_other_alphabets_does_no_harm(open_directory):
-    home = open_directory / ("long-" * 35) / "mein, 'Büro' \"任务\" %40"
-    assert len(str(home)) > 150
-    with embedded.start(home) as services:
-        write_row(services.database_url, "kept")
-        assert ping(services.redis_url)
-        assert embedded.running(home).database_url == services.database_url
-        sockets = Path(redis_socket(services.redis_url)).parent
-        assert len(str(sockets / ".s.PGSQL.5432")) < 100
-        assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
-    assert not sockets.exists()
-    with embedded.start(home) as services:
-        assert read_rows(services.database_url) == ["kept"]
-
-
 # More than one.
 
 
-def test_two_homes_run_side_by_side(home, tmp_path):
-    other = tmp_path / "other"
-    try:
-        with embedded.start(home) as first, embedded.start(other) as second:
-            write_row(first.database_url, "first")
-            write_row(second.database_url, "second")
-            assert read_rows(first.database_url) == ["first"]
-            assert read_rows(second.database_url) == ["second"]
-            assert first.redis_url != second.redis_url
-    finally:
-        remove_home(other)
-
-
-def test_the_same_home_twice_is_refused_and_the_first_stack_goes_on(home):
-    with embedded.start(home) as services:
-        with pytest.raises(embedded.EmbeddedError, match=rf"{home} are already running.* process {os.getpid()}"):
-            embedded.start(home)
-        with held_stack(home) as rival:
-            assert "already running" in rival.answer()["error"]
-        assert ping(services.redis_url)
-        assert setting(services.database_url, "fsync") == "on"
+def test_two_homes_run_side_by_side_and_a_long_path_in_other_alphabets_does_no_harm(home, open_directory):
+    """Of more than 150 characters, with blanks, commas, quotes and a percent sign."""
+    other = open_directory / ("long-" * 35) / "mein, 'Büro' \"任务\" %40"
+    assert len(str(other)) > 150
+    with embedded.start(home) as first, embedded.start(other) as second:
+        write_row(first.database_url, "first")
+        write_row(second.database_url, "second")
+        assert read_rows(first.database_url) == ["first"]
+        assert read_rows(second.database_url) == ["second"]
+        assert first.redis_url != second.redis_url and ping(second.redis_url)
+        assert embedded.running(other).database_url == second.database_url
+        sockets = Path(redis_socket(second.redis_url)).parent
+        assert len(str(sockets / ".s.PGSQL.5432")) < 100
+        assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
+    assert not sockets.exists()
+    with embedded.start(other) as second:
+        assert read_rows(second.database_url) == ["second"]
 
 
 def test_of_several_starts_at_the_same_moment_exactly_one_wins(home):
@@ -230,7 +246,7 @@ def test_after_kill_9_the_servers_end_by_themselves_and_the_next_start_keeps_the
     if sys.platform != "linux":
         pytest.skip("only Linux tells a process that its parent died")
     killed = killed_stack(home)
-    wait_until(lambda: not alive(killed["postgres"]) and not alive(killed["valkey"]), 10, describe="their end")
+    wait_until(lambda: not alive(killed["postgres"]) and not alive(killed["valkey"]), describe="their end")
     assert (home / "stack.json").exists()
     assert embedded.running(home) is None
     with embedded.start(home) as services:
@@ -238,20 +254,14 @@ def test_after_kill_9_the_servers_end_by_themselves_and_the_next_start_keeps_the
         assert ping(services.redis_url)
 
 
-def test_servers_that_outlived_their_stack_are_stopped_by_the_next_start_and_the_data_is_kept(home):
+def test_servers_that_outlived_their_stack_are_stopped_by_the_next_start_even_with_an_open_transaction(home):
     killed = killed_stack(home, "untied")
     assert alive(killed["postgres"]) and alive(killed["valkey"])
-    with embedded.start(home) as services:
-        assert not alive(killed["postgres"])
-        assert not alive(killed["valkey"])
-        assert read_rows(services.database_url) == ["committed"]
-
-
-def test_an_orphan_with_an_open_transaction_is_stopped_too(home):
-    killed = killed_stack(home, "untied")
     with psycopg.connect(killed["database_url"]) as session:
         session.execute("INSERT INTO kept VALUES ('never committed')")
         with embedded.start(home) as services:
+            assert not alive(killed["postgres"])
+            assert not alive(killed["valkey"])
             assert read_rows(services.database_url) == ["committed"]
         with pytest.raises(psycopg.OperationalError):
             session.execute("SELECT 1")
@@ -299,7 +309,7 @@ def test_a_recycled_pid_in_a_leftover_pid_file_stops_nothing_and_kills_nobody(ho
 
 
 def test_a_cluster_that_was_killed_while_being_made_is_made_anew(home):
-    with embedded.start(home) as services:
+    with embedded.start(home, valkey=False) as services:
         data = services.postgres.data
     unfinished = data.with_name("postgres.unfinished-1")
     data.rename(unfinished)
@@ -318,33 +328,6 @@ def test_a_process_forked_from_the_killed_one_does_not_keep_the_home_locked(home
                 assert ping(services.redis_url)
         finally:
             os.kill(child, signal.SIGKILL)
-
-
-# What is announced.
-
-
-def test_a_stack_is_announced_while_it_runs_and_only_then(home):
-    assert embedded.running(home) is None
-    with embedded.start(home) as services:
-        urls = embedded.ServiceUrls(services.database_url, services.redis_url)
-        assert embedded.running(home) == urls
-        services.valkey.stop()
-        assert embedded.running(home) is None
-        services.valkey.start()
-        assert embedded.running(home) == urls
-    assert embedded.running(home) is None
-    assert not (home / "stack.json").exists()
-
-
-def test_the_announcement_of_a_copied_home_or_a_broken_one_counts_for_nothing(home, tmp_path):
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    with embedded.start(home):
-        shutil.copy(home / "stack.json", copy)
-        assert embedded.running(home) is not None
-        assert embedded.running(copy) is None
-    (copy / "stack.json").write_text('{"home"')
-    assert embedded.running(copy) is None
 
 
 def test_the_command_runs_the_servers_until_it_is_told_to_stop_or_one_of_them_dies(home):
@@ -396,19 +379,6 @@ def test_a_server_that_does_not_start_is_reported_with_the_end_of_its_log(home):
         embedded.start(home, postgres_options={"shared_buffers": "plenty"})
     with embedded.start(home) as services:
         assert ping(services.redis_url)
-
-
-def test_an_immediate_stop_loses_no_committed_row(home):
-    with embedded.start(home, valkey=False) as services:
-        first = services.postgres.pid
-        write_row(services.database_url, "committed")
-        services.postgres.stop("immediate")
-        assert services.postgres.pid is None
-        services.postgres.start()
-        assert services.postgres.pid not in (None, first)
-        assert read_rows(services.database_url) == ["committed"]
-        services.postgres.restart()
-        assert read_rows(services.database_url) == ["committed"]
 
 
 def killed_stack(home: Path, *flags: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from tasks_app.embedded.postgres import Postgres
 from tasks_app.embedded.standby import Standby
 from tasks_app.engine.barrier import Barrier
 from tasks_app.engine.primaries import NotPrimary
+from tasks_app.engine.watch.site_status import read_sites
 from tasks_app.engine.web.standby import REFUSED, WORDS
 from tasks_app.lifecycle.installation import read_installation
 from tasks_app.models import AuditEntry, ScheduleTask
@@ -64,6 +65,10 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
     schedule("T_QUIET", "shown", payload={})
     api = Api()
     assert b"Read-only" not in client.get(reverse("admin:index")).content
+    [follower] = read_sites().standbys
+    assert (follower.state, follower.sync, follower.behind_bytes is not None) == ("streaming", "sync", True)
+    page = client.get(reverse("admin:tasks_app_site_changelist")).content.decode()
+    assert "Standbys of the database" in page and f"{follower.name}, sync, streaming" in page
     connection.close()
     os.killpg(pair.primary.pid, signal.SIGSTOP)  # its machine swallows packets
     try:

@@ -93,7 +93,7 @@ class OldVersion(threading.Thread):
 
     def stop(self) -> None:
         self._over.set()
-        self.join(10)
+        self.join(60)
 
 
 class Load:

@@ -64,8 +64,8 @@ def if_it_ignores_its_interruption_it_is_ended_in_every_mode(stack: Stack) -> No
     payload = {"do": "sleep_stubbornly", "seconds": 60}
     stubborn = [schedule(task_type, "stubborn", payload=payload, max_retry=0).task_id for task_type in modes]
     # One batch. Its first blocks the event loop when some answers were applied, and is found when it is tried alone.
-    payloads = [{"do": "block_loop", "after": 1.4, "seconds": 60}]
-    payloads += [{"do": "sleep", "seconds": seconds} for seconds in (0.1, 1.2, 1.8)]
+    payloads = [{"do": "block_loop", "after": 0.7, "seconds": 60}]
+    payloads += [{"do": "sleep", "seconds": seconds} for seconds in (0.1, 0.4, 1)]  # of two that they may take
     at = timezone.now() + timedelta(seconds=0.5)
     batch = [{"key": f"blocked-{n}", "at": at, "payload": payload} for n, payload in enumerate(payloads)]
     blocking, *blocked = [p.task_id for p in schedule_many("T_TWO_PHASE_ASYNC", batch, max_retry=0)]

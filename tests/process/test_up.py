@@ -26,9 +26,9 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for proce
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """A scheduler that found its default port in use, and has one worker more."""
+    """A scheduler that found its default port in use."""
     home = tmp_path_factory.mktemp("up") / "home"
-    with occupied(8000), running_up(home, PUNCTUAL_SPARE_WORKERS="1-1") as running:
+    with occupied(8000), running_up(home) as running:
         running.url()
         yield running
 
@@ -44,10 +44,6 @@ def test_up_serves_the_admin_and_tells_where_and_how_to_log_in(up):
 def test_up_takes_the_next_port_when_the_default_one_is_in_use(up):
     port = up.wait_for(r"Port 8000 is in use, using (\d+) instead\.")[1]
     assert up.url() == f"http://127.0.0.1:{port}/"
-
-
-def test_up_has_spare_workers_started(up):
-    up.wait_for(r"scale  \| started worker 1")
 
 
 def test_up_starts_a_killed_web_process_again(up):

@@ -336,10 +336,10 @@ def test_answers_are_applied_in_order_of_their_keys_whatever_order_they_came_in(
         Counter.objects.select_for_update().get(name=task.key)
         applied.append(task.key)
 
-    @handler("T_ORDER", timeout=10, concurrency=2, apply=apply)
+    @handler("T_ORDER", timeout=40, concurrency=2, apply=apply)
     def call(task):
         if task.key == "9":
-            assert other_answered.wait(5)
+            assert other_answered.wait(30)
         else:
             other_answered.set()
 

@@ -53,7 +53,7 @@ class Victim(threading.Thread):
             assert cursor.fetchone() == (True,)
 
     def end(self) -> None:
-        self.join(10)
+        self.join(60)
         assert isinstance(self.error, OperationalError), self.error
 
 

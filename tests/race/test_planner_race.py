@@ -188,7 +188,7 @@ def test_a_pause_that_waited_for_an_edit_holds_the_schedule_that_the_job_has_now
     def pause_and_look() -> bool:
         with transaction.atomic():
             verbs.pause(job.id, by())
-            return pool.submit(is_free).result(10)
+            return pool.submit(is_free).result(60)
 
     _, free = overlap(lambda: verbs.edit(job.id, {"every": 20}, by()), pause_and_look)
 
@@ -226,7 +226,7 @@ def test_a_change_that_finds_another_schedule_lets_the_job_go_before_it_waits_fo
     _, paused = overlap_results(lambda: verbs.edit(job.id, {"every": 20}, by()), pause_beside_a_planner)
 
     assert (paused.waited, paused.error) == (True, None)
-    assert plans[0].result(10) > 0  # and neither was the victim of a deadlock
+    assert plans[0].result(60) > 0  # and neither was the victim of a deadlock
     assert JobDefinition.objects.get().status == JobStatus.PAUSED and instances(job) == []
 
 

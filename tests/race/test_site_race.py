@@ -5,12 +5,14 @@ from uuid import uuid4
 import pytest
 from django.db import InterfaceError, OperationalError, connection, transaction
 
+from tasks_app.core.errors import InvalidTask
 from tasks_app.lifecycle import site as sites
 from tasks_app.lifecycle.installation import look, read_installation, touch
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.site import activate, open_chosen, see_to
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, TaskBatch
+from tasks_app.sql import run
 from tests.support.engine import claim_due, expire_lease, run_due
 from tests.support.marks import commits
 from tests.support.moves import State, claimed, ids_of, scheduled, settled, started, state
@@ -180,11 +182,18 @@ def test_two_beats_that_take_over_do_so_once():
     assert AuditEntry.objects.filter(verb="site").count() == 1
 
 
-def test_a_site_that_comes_back_meanwhile_is_not_taken_over():
+def renew() -> None:
+    """What a beat of the active site does every few seconds."""
+    beat = {"node_id": uuid4(), "name": "beat", "site": "main", "dispatching": True, "figures": None}
+    run("hold_shards", beat | {"ttl": 8.0, "forget": 60.0})
+
+
+@pytest.mark.parametrize("sign", [touch, renew])
+def test_a_site_that_comes_back_meanwhile_is_not_taken_over(sign):
     silent(60.0)
     with at("b", SITE_TAKEOVER_SECONDS=30.0):
         row = look()
-        _, after = overlap(touch, lambda: see_to(row))
+        _, after = overlap(sign, lambda: see_to(row))
 
     assert (after.sites.active, installation().site_epoch) == ("main", 0)
 
@@ -196,6 +205,20 @@ def test_who_opens_a_site_that_was_chosen_anew_does_nothing():
 
     assert open_chosen(row) is None
     assert (installation().site, installation().next_site) == (None, "c")
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_an_order_that_was_decided_before_another_choice_is_refused(commit):
+    look()
+
+    _, second = overlap_results(
+        lambda: activate("b", operator()), lambda: activate("c", operator(), epoch=0), commit=commit
+    )
+
+    assert second.waited
+    if commit:
+        assert isinstance(second.error, InvalidTask) and "somebody has chosen site 'b' since" in str(second.error)
+    assert (installation().next_site, installation().site_epoch) == ("b" if commit else "c", 1)
 
 
 def test_two_who_open_a_site_do_it_once():

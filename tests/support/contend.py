@@ -21,11 +21,11 @@ def contend(holder: Callable[[], object], *sides: Callable[[], object], commit: 
     results = [Result() for _ in sides]
     with threads_of(1 + len(sides)) as begin:
         ends = [begin(0, lambda: _hold(holder, held, release, commit))]
-        assert held.wait(20)
+        assert held.wait(60)
         for place, (side, result) in enumerate(zip(sides, results, strict=True), 1):
             result.waited = _start(side, result, lambda call, place=place: begin(place, call), ends)
         release.set()
-        assert not wait(ends, timeout=20).not_done, "a side never ended"
+        assert not wait(ends, timeout=60).not_done, "a side never ended"
         ends[0].result()  # what holds must not fail unseen
     return results
 
@@ -51,7 +51,7 @@ def _hold(holder: Callable, held: threading.Event, release: threading.Event, com
     with transaction.atomic():
         holder()
         held.set()
-        release.wait(20)
+        release.wait(60)
         transaction.set_rollback(not commit)
 
 

@@ -1,5 +1,8 @@
 """Short words for tests: claim what is due now, run it, look at rows, and let time pass by writing it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db import connection
@@ -11,6 +14,9 @@ from tasks_app.engine.worker.executor import BatchReport, run_batch
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim
 from tasks_app.lifecycle.limited import claim_unmetered
 from tasks_app.models import ScheduleTask, TaskBatch
+
+if TYPE_CHECKING:
+    from tasks_app.engine.beat.process import PunctualBeat
 
 
 def claim_due(size: int = 1000, lanes=LANES, batches: int = 1000) -> list[ClaimedBatch]:
@@ -51,6 +57,15 @@ def expire_lease(batch: ClaimedBatch | str) -> None:
     _execute(
         "UPDATE punctual_batch SET lease_until = clock_timestamp() - interval '1 s' WHERE batch_no = %s", [batch_no]
     )
+
+
+def close_beat(beat: PunctualBeat) -> None:
+    """And wait for all of its threads: they would go on with the next test's tables."""
+    beat.close()
+    for thread in (beat._chores, beat._planner, beat._turns, beat._relay):
+        if thread.is_alive():
+            thread.join(60)
+    beat._chores.wait_aside(60)
 
 
 def _execute(statement: str, params: list) -> None:

@@ -60,8 +60,16 @@ OURS = (
     "tasks_app.engine.beat.process",
     "tasks_app.engine.worker.task",
 )
-# How variables begin that change nothing but addresses and lengths of time, which our code asks for when it needs them.
-LATE = ("DATABASE_URL", "REDIS_URL", "OUTGOING_ALLOW", "PUNCTUAL_DISPATCH_LEASE_SECONDS", "TEST_")
+# How variables begin that change nothing but addresses and lengths of time, which our code asks for when it needs them,
+# and what Celery asks for when it starts.
+LATE = (
+    "CELERY_SKIP_CHECKS",
+    "DATABASE_URL",
+    "OUTGOING_ALLOW",
+    "PUNCTUAL_DISPATCH_LEASE_SECONDS",
+    "REDIS_URL",
+    "TEST_",
+)
 
 
 @dataclass
@@ -84,19 +92,22 @@ class Born:
 
 def start(module: str, *args: str, env: dict[str, str], log: str, errors: str = "", ours: bool = False) -> Born:
     """`python -m module args`, as the leader of a session of its own, saying all it has to say into the log, or its
-    errors into a file of their own. `ours`: it is a beat or a worker."""
+    errors into a file of their own. `ours`: it is a beat or a worker, or needs as much of our code."""
+    env = {name: value for name, value in env.items() if name != "PYTEST_CURRENT_TEST"}
     with _making:
         nursery = _of_environment(env, log) if ours else _first()
     return Born(nursery.ask(argv=[module, *args], env=env, log=log, errors=errors or log), nursery)
 
 
-def run(module: str, *args: str, env: dict[str, str], timeout: float = 60) -> subprocess.CompletedProcess[str]:
+def run(
+    module: str, *args: str, env: dict[str, str], ours: bool = False, timeout: float = 60
+) -> subprocess.CompletedProcess[str]:
     """The same to its end, as subprocess.run."""
     with tempfile.TemporaryDirectory(prefix="punctual-nursery-") as folder:
         said, errors = Path(folder, "out"), Path(folder, "err")
         said.touch()
         errors.touch()
-        born = start(module, *args, env=env, log=str(said), errors=str(errors))
+        born = start(module, *args, env=env, log=str(said), errors=str(errors), ours=ours)
         try:
             code = born.wait(timeout)
         except AssertionError:
@@ -149,7 +160,7 @@ class _Nursery:
     def _close(self) -> None:
         self._lines.close()
         self._ours.close()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 def main(address: str, *modules: str) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import psycopg
 from django.db import connection
 
+from tasks_app.conf import conf
 from tasks_app.core.events import Event
 from tasks_app.core.subscribers import SUBSCRIBERS
 from tasks_app.engine.beat.relay.courier import Courier, Lease
@@ -122,7 +123,6 @@ def subscribed(name: str = "test") -> Iterator[Received]:
 def courier_of(subscription: Subscription, node_id: UUID | None = None) -> Courier:
     """As a beat of its own that holds this subscription."""
     node_id = node_id or uuid4()
-    held = {
-        one: fence for _, one, fence in run("hold_subscriptions", {"node_id": node_id, "name": "test", "ttl": 3600.0})
-    }
+    asked = {"node_id": node_id, "name": "test", "site": conf().site, "ttl": 3600.0}
+    held = {one: fence for _, one, fence in run("hold_subscriptions", asked)}
     return Courier(Lease(subscription.id, node_id, held[subscription.id]))

@@ -41,7 +41,7 @@ def overlap_results(first, second, *, commit: bool = True) -> tuple[Result, Resu
                 one.value = first()
                 pids["first"] = _backend_pid()
                 first_done.set()
-                release.wait(20)
+                release.wait(60)
                 if not commit:
                     transaction.set_rollback(True)
         except BaseException as error:
@@ -58,16 +58,15 @@ def overlap_results(first, second, *, commit: bool = True) -> tuple[Result, Resu
 
     with sides(2) as begin:
         ends = [begin(0, run_first)]
-        first_done.wait(20)
+        assert first_done.wait(60)
         ends.append(begin(1, run_second))
         wait_until(
             lambda: ends[1].done() or _is_blocked(pids.get("second")),
-            timeout=10,
             describe=lambda: f"second is neither blocked nor done: {pids}",
         )
         two.waited = not ends[1].done()
         release.set()
-        assert not wait(ends, timeout=20).not_done, "a side of the overlap never ended"
+        assert not wait(ends, timeout=60).not_done, "a side of the overlap never ended"
     return one, two
 
 

@@ -40,6 +40,7 @@ from tests.support.levels import measured
 from tests.support.moves import away, dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
+from tests.support.site import beat_at
 
 CALLBACKS = ("/secrets", "/hosts")
 OPERATORS = (
@@ -62,6 +63,9 @@ OPERATORS = (
     "quarantine_installation",
     "resume_installation",
     "rehearse_installation",
+    "read_all_sites",
+    "activate_site",
+    "stand_by_sites",
 )
 
 
@@ -158,6 +162,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         begin("INC-2041", operator())
     elif one.id in ("resume_installation", "rehearse_installation"):
         quarantine("a drill")
+    elif one.path.startswith("/sites"):
+        beat_at("b")
     elif one.id == "read_installation":
         schedule("T_QUIET", "due")
     elif one.path.startswith("/dead-letters"):

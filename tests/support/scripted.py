@@ -26,7 +26,7 @@ def server(*script: Step, tls: ssl.SSLContext | None = None, path: str = "/stock
                     if part is END:
                         return
                     if isinstance(part, threading.Event):
-                        part.wait(10)
+                        part.wait(30)
                     else:
                         connection.sendall(part)
 

@@ -5,11 +5,15 @@ collect all of them would take each process half a minute.
 
 Files whose tests mostly wait are run beside files whose tests mostly compute, so that the processor is always busy and
 never has more waiting for it than it must; and all that use a browser by one process, which has one for all of them.
+
+No test may depend on which files were run before its own. `--shuffle 7` hands them out in another order, and a test
+that fails says which files its process had run before.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -23,14 +27,19 @@ from typing import IO
 
 import pytest
 
+from tests.support.processor_time import of_family
+
 END = -1  # in place of a file's number
-# Which files have tests that use a browser, or that mostly wait: how their names begin.
+# Which files have tests that use a browser, or that mostly wait or start processes: how their names begin.
 BROWSING = ("tests/browser/", "tests/host/", "tests/package/test_shop.py")
 WAITING = ("tests/process/", "tests/attack/", "tests/clients/", "tests/package/")
+WAITING += ("tests/database/archive/test_leave.py", "tests/database/worker/test_transport.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--side-by-side", type=int, default=0, metavar="N", help="run N files of tests at a time")
+    parser.addoption("--shuffle", type=int, default=None, metavar="SEED", help="hand the files out in another order")
+    parser.addoption("--costliest", type=int, default=12, metavar="N", help="name the N files that took most")
     parser.addoption("--told-by", type=int, default=None, metavar="FD", help="of one of these processes: its pipe")
 
 
@@ -48,6 +57,7 @@ class _Runner:
         self._config = config
         self._pipe = Connection(config.getoption("told_by"))
         os.set_inheritable(self._pipe.fileno(), False)
+        self._cost = 0.0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
@@ -70,7 +80,13 @@ class _Runner:
                 hook.pytest_runtest_protocol(item=item, nextitem=following)
                 if session.shouldfail or session.shouldstop:
                     return True
+            self._pipe.send(("cost", (self._files[number].nodeid, self._spent())))
         return True
+
+    def _spent(self) -> float:
+        """The processor time since the last file, with that of all servers and processes that were started."""
+        before, self._cost = self._cost, of_family(os.getpid())
+        return max(self._cost - before, 0.0)
 
     def _next(self) -> int:
         self._pipe.send(("idle", None))
@@ -113,6 +129,7 @@ class _Process:
             ]
             self.popen = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=self.log)
         self.running = ""  # the test
+        self.files: list[str] = []  # those it has run, and this one
         self.over = False
 
     def last_words(self) -> str:
@@ -128,6 +145,7 @@ class _Overseer:
         self._config = config
         self._files: _Files | None = None
         self._begun, self._ends = time.monotonic(), []
+        self._costs: dict[str, float] = {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> bool:
@@ -137,6 +155,10 @@ class _Overseer:
         """If one ended long before the others, the processor may have had too little to do."""
         ends = ", ".join(f"{seconds:.0f}" for seconds in self._ends)
         terminalreporter.write_line(f"The processes ended after {ends} s.")
+        costliest = sorted(self._costs.items(), key=lambda one: -one[1])[: self._config.getoption("costliest")]
+        named = ", ".join(f"{name.removeprefix('tests/')} {seconds:.0f}" for name, seconds in costliest)
+        total = sum(self._costs.values())
+        terminalreporter.write_line(f"The files took {total:.0f} s of processor time; most of it: {named}.")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -161,7 +183,8 @@ class _Overseer:
     def _listen(self, session: pytest.Session, process: _Process, what: str, told: object) -> None:
         hook = self._config.hook
         if what == "files":
-            self._files = self._files or _Files(told, alone=self._config.getoption("side_by_side") == 1)
+            alone, seed = self._config.getoption("side_by_side") == 1, self._config.getoption("shuffle")
+            self._files = self._files or _Files(told, alone, seed)
         elif what == "idle":
             process.running = ""
             stopping = session.shouldfail or session.shouldstop
@@ -170,10 +193,18 @@ class _Overseer:
             session.testscollected += told
         elif what == "running":
             process.running = told
+            file = told.partition("::")[0]
+            if file not in process.files[-1:]:
+                process.files.append(file)
+        elif what == "cost":
+            name, seconds = told
+            self._costs[name] = seconds
         elif what == "over":
             process.over = True
         else:
             report = hook.pytest_report_from_serializable(config=self._config, data=told)
+            if report.failed and process.files[:-1]:
+                report.sections.append(("files that its process had run before", " ".join(process.files[:-1])))
             tell = hook.pytest_runtest_logreport if what == "report" else hook.pytest_collectreport
             tell(report=report)
 
@@ -200,12 +231,15 @@ class _Overseer:
 class _Files:
     """Those that nobody has begun, by their numbers. The first process browses, of the others every second waits."""
 
-    def __init__(self, names: list[str], alone: bool) -> None:
+    def __init__(self, names: list[str], alone: bool, seed: int | None = None) -> None:
         self._browsing: deque[int] = deque()
         self._waiting: deque[int] = deque()
         self._computing: deque[int] = deque()
         for number, name in enumerate(names):
             self._kind_of(name).append(number)
+        if seed is not None:
+            for kind in (self._browsing, self._waiting, self._computing):
+                random.Random(seed).shuffle(kind)
         self._alone = alone
         self._browser, self._has_browsed = 0, False
 

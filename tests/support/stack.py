@@ -46,7 +46,7 @@ class Process:
     def kill(self) -> None:
         """kill -9, children too: the machine lost power."""
         self._signal_group(signal.SIGKILL)
-        self.popen.wait(10)
+        self.popen.wait(60)
 
     def signal(self, signum: int) -> None:
         os.kill(self.pid, signum)
@@ -98,7 +98,8 @@ class Stack:
 
     def run(self, name: str, command: list[str], **env: str) -> Process:
         """A program of this environment, whatever folder the command says it is in."""
-        return self._start(name, [Path(command[0]).name, *command[1:]], env)
+        program = Path(command[0]).name
+        return self._start(name, [program, *command[1:]], env, ours=program == CELERY[0])
 
     def beat(self, *options: str, **env: str) -> Process:
         process = self._start("beat", [*CELERY, "beat", *options], env)
@@ -120,10 +121,10 @@ class Stack:
     def logs(self) -> str:
         return "\n".join(f"--- {p.name} {p.pid}\n{p.text()[-4000:]}" for p in self.processes)
 
-    def _start(self, name: str, command: list[str], env: dict[str, str]) -> Process:
+    def _start(self, name: str, command: list[str], env: dict[str, str], ours: bool = False) -> Process:
         log = self.folder / f"{name}-{len(self.processes)}.log"
         log.touch()
-        ours = {
+        given = {
             "DATABASE_URL": url_of_test_database(),
             "REDIS_URL": settings.PUNCTUAL["REDIS_URL"],
             "DJANGO_SETTINGS_MODULE": self.settings_module,
@@ -131,10 +132,9 @@ class Stack:
         if name in CELERY_NAMES:
             # Django's checks, and all pages and the API for them, take longer than the rest of a start. A worker that
             # makes them is in test_readiness.py.
-            ours["CELERY_SKIP_CHECKS"] = "1"
-        every = {**os.environ, **ours, **env}
-        every.pop("PYTEST_CURRENT_TEST", None)
-        born = nursery.start(*command, env=every, log=str(log), ours=name in CELERY_NAMES)
+            given["CELERY_SKIP_CHECKS"], ours = "1", True
+        every = {**os.environ, **given, **env}
+        born = nursery.start(*command, env=every, log=str(log), ours=ours)
         process = Process(name, born, log)
         self.processes.append(process)
         return process

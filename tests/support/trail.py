@@ -1,7 +1,8 @@
 """An audit trail that is chained and anchored, and somebody with all rights who tampers with it."""
 
 from tasks_app.core.audit_keys import new_key
-from tasks_app.engine.watch.audit_verify import Finding, Report, verify
+from tasks_app.engine.watch.audit_findings import Finding, Report
+from tasks_app.engine.watch.audit_verify import verify
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.sealing import audit_keys
 from tasks_app.sql import execute

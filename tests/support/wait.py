@@ -13,12 +13,13 @@ SHORTEST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
 
 def wait_until(
     condition: Callable[[], Seen],
-    timeout: float = 10.0,
+    timeout: float = 30.0,
     *,
     describe: str | Callable[[], object] | None = None,
 ) -> Seen:
     """Return the condition's first true value; past the deadline fail with what it, and describe, last gave.
 
+    A test that works never waits for the deadline, however slow the machine: a short one would only fail it there.
     `describe` is the thing waited for in words, or a callable that is asked for the state of the world when the
     deadline has passed.
     """

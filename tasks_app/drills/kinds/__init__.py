@@ -9,6 +9,7 @@ from .database import DATABASE
 from .dispatcher import DISPATCHER
 from .failover import FAILOVER
 from .restore import RESTORE
+from .site import SITE
 from .worker import WORKER
 
-DRILLS: dict[str, Drill] = {one.name: one for one in (DISPATCHER, WORKER, BROKER, DATABASE, FAILOVER, RESTORE)}
+DRILLS: dict[str, Drill] = {one.name: one for one in (DISPATCHER, WORKER, BROKER, DATABASE, FAILOVER, SITE, RESTORE)}

@@ -2,15 +2,17 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from queue import SimpleQueue
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.core.phrases import first_line
-from tasks_app.database import close_connections, our_connection
+from tasks_app.database import our_connection
 from tasks_app.engine import nodes
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.canary import send_canaries
@@ -24,6 +26,7 @@ from tasks_app.sql import run
 from .alarms.alarm import alarm
 from .anchoring import anchor, chain_entries
 from .archiver import archive, stop_archiving
+from .aside import Aside
 from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
 from .counting import count
@@ -116,12 +119,14 @@ IN_REHEARSAL = IN_QUARANTINE | {"reap"}
 FIRST = frozenset({"reap", "lose"})
 FIRST_LOOKS = 2
 FIRST_PAUSE = 2.0  # seconds between them, at most
+SOON_SECONDS = 60.0  # a chore that comes this often is told to be done with the next look; any other at once
+STAYS_SECONDS = 10.0  # the thread of one that comes this often stays, and its connection with it
 ERROR_LENGTH = 300  # of what is kept of an error; the log has all of it
 
 
-def do(chore: Chore) -> None:
-    """Run it and write down what became of it. One that fails takes no other along: they are taken, and their next time
-    is far."""
+def do(chore: Chore) -> bool:
+    """Run it; a failure is written down. One that fails takes no other along: they are taken, and their next time is
+    far."""
     try:
         chore.run()
     except Exception as error:
@@ -129,8 +134,8 @@ def do(chore: Chore) -> None:
         log.error("maintenance.failed chore=%s error=%r", chore.name, str(error).strip(), exc_info=not known)
         our_connection().close()
         note_failure([chore.name], error)
-    else:
-        _note([chore.name], failed=False)
+        return False
+    return True
 
 
 def note_failure(names: list[str], error: Exception) -> None:
@@ -154,13 +159,6 @@ def _allowed(name: str) -> bool:
     return name in (IN_REHEARSAL if BARRIER.open else IN_QUARANTINE)
 
 
-def _do_aside(chore: Chore) -> None:
-    try:
-        do(chore)
-    finally:
-        close_connections()
-
-
 class Chores(threading.Thread):
     """Every NODE_SECONDS: report this beat, take the chores that are due, do them."""
 
@@ -170,7 +168,9 @@ class Chores(threading.Thread):
         self._node_name = name
         self._stopped = threading.Event()
         self._declared = False
-        self._aside: dict[str, threading.Thread] = {}
+        self._aside: dict[str, Aside] = {}
+        self._ended: SimpleQueue[tuple[str, float]] = SimpleQueue()  # chores that were done, by any thread, and when
+        self._untold: dict[str, float] = {}  # those of them that nobody has written down; by the monotonic clock
 
     def run(self) -> None:
         looks = 0
@@ -199,9 +199,10 @@ class Chores(threading.Thread):
         if not BARRIER.acting:
             self._stop_forbidden()
         # What this beat still does from last time is left to the others.
-        busy = {name for name, thread in self._aside.items() if thread.is_alive()}
+        busy = {name for name, aside in self._aside.items() if aside.busy}
         wanted = [chore for chore in CHORES if chore.name in names and chore.every() > 0]
         free = [chore for chore in wanted if chore.name not in busy and _allowed(chore.name)]
+        untold = self._not_told_yet()
         taken = run(
             "take_chores",
             {
@@ -214,42 +215,75 @@ class Chores(threading.Thread):
                 "everys": [chore.every() for chore in free],
                 "wanted": [chore.name for chore in free if chore.wanted()],
                 "keep": conf().KEEP_LIVE_SECONDS,
+                "done": list(untold),
+                "ago": [time.monotonic() - at for at in untold.values()],
             },
         )
-        done = {name for (name,) in taken}
+        untold.clear()
+        due = {name for (name,) in taken}
         for chore in CHORES:
-            if chore.name in done and chore.aside:
+            if chore.name in due and chore.aside:
                 self._begin_aside(chore)
-            elif chore.name in done:
-                do(chore)
-        return sorted(done)
+            elif chore.name in due:
+                self._do(chore)
+        return sorted(due)
 
     def wait_aside(self, timeout: float | None = None) -> None:
-        """Until the chores in threads of their own have ended."""
-        for thread in self._aside.values():
-            thread.join(timeout)
+        """Until the chores in threads of their own have ended, and all that was done is written down."""
+        for aside in self._aside.values():
+            aside.end()
+            aside.join(timeout)
+        self._tell()
 
     def _stop_forbidden(self) -> None:
         """What was begun before the quarantine ends soon."""
         for chore in CHORES:
-            thread = self._aside.get(chore.name)
-            if thread is not None and thread.is_alive() and not _allowed(chore.name):
+            aside = self._aside.get(chore.name)
+            if aside is not None and aside.busy and not _allowed(chore.name):
                 chore.stop()
 
+    def _do(self, chore: Chore) -> None:
+        if not do(chore):
+            return
+        if chore.every() > SOON_SECONDS:
+            _note([chore.name], failed=False)
+        else:
+            self._ended.put((chore.name, time.monotonic()))
+
     def _begin_aside(self, chore: Chore) -> None:
-        thread = threading.Thread(target=_do_aside, args=[chore], name=f"punctual-{chore.name}", daemon=True)
-        thread.start()
-        self._aside[chore.name] = thread
+        there = self._aside.get(chore.name)
+        if there is not None and there.again():
+            return
+        # Only a beat that goes on looking comes back to a thread that stays.
+        stays = STAYS_SECONDS if self.is_alive() and chore.every() <= STAYS_SECONDS else 0.0
+        aside = Aside(f"punctual-{chore.name}", lambda: self._do(chore), stays)
+        aside.start()
+        self._aside[chore.name] = aside
+
+    def _not_told_yet(self) -> dict[str, float]:
+        """What was done since the last look, by this thread or another; kept until it is written down."""
+        while not self._ended.empty():
+            name, at = self._ended.get()
+            self._untold[name] = at
+        return self._untold
+
+    def _tell(self) -> None:
+        if untold := self._not_told_yet():
+            _note(list(untold), failed=False)
+            untold.clear()
 
     def stop(self) -> None:
         self._stopped.set()
         for chore in CHORES:
             chore.stop()
+        for aside in list(self._aside.values()):
+            aside.end()
         if self.is_alive():
             self.join(timeout=5)
 
     def _leave(self) -> None:
         try:
+            self._tell()
             nodes.forget(self._node_id)
         except Exception:
             log.warning("node.not_forgotten name=%s", self._node_name)

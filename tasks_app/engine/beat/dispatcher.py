@@ -30,6 +30,7 @@ from tasks_app.lifecycle.claim import (
 
 from .batch_size import BatchSizes
 from .brakes import Brakes
+from .crowds import Crowds
 from .gates import Gates
 from .listener import Listener
 from .publisher import LanesRefused, PublishFailed
@@ -41,6 +42,8 @@ BUSY_POLL_SECONDS = 0.02
 BUSY_POLL_MOST_SECONDS = 0.1
 # Due, but the claim got nothing: somebody else has locked those rows right now.
 LOCKED_POLL_SECONDS = 0.01
+# A backlog that is still there after so many claims is shared out among tenants, if there are several.
+CROWDED_CLAIMS = 2
 # A moment is told as a floating-point number, which is not quite what the row says.
 ROUNDING_SECONDS = 0.001
 
@@ -70,6 +73,9 @@ class Dispatcher:
         self._rows_per_batch: dict[str, int] = {}
         self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
         self._backlog: set[str] = set()  # lanes that gave about all that was asked for: more is due in them
+        self._lasting: Counter[str] = Counter()  # lanes, and how many claims in a row gave so much
+        self._crowds = Crowds(name)
+        self._several = False  # whether there is more than one tenant
         self._since: dict[str, float] = {}  # lanes, and the moment before which nothing was due in them
         self._all_at = -inf  # when all that is due was last asked for, by the monotonic clock
         self._besides: Besides | None = None  # of this look
@@ -109,6 +115,8 @@ class Dispatcher:
     def _forget(self) -> None:
         """What was seen was seen in other shards."""
         self._lanes, self._backlog, self._since, self._all_at = [], set(), {}, -inf
+        self._lasting.clear()
+        self._crowds.clear()
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
@@ -140,23 +148,72 @@ class Dispatcher:
             yield claimed
 
     def _plain(self) -> list[Callable[[], list[ClaimedBatch]]]:
-        """Lanes without a backlog first: a claim of thousands takes longer than an urgent task may wait."""
-        backlog = set(self._backlog)
-        return [partial(self._claim_due, set(LANES) - backlog), partial(self._claim_due, backlog)]
+        """Lanes without a backlog first: a claim of thousands takes longer than an urgent task may wait. So do the
+        tasks of tenants that have few, in a lane that they share with others."""
+        crowded, backlog = self._crowds.lanes, set(self._backlog)
+        return [
+            partial(self._claim_due, set(LANES) - backlog),
+            *(partial(self._claim_light, lane) for lane in crowded),
+            partial(self._claim_due, backlog - set(crowded)),
+            *(partial(self._claim_shared, lane) for lane in crowded),
+        ]
 
     def _claim_due(self, lanes: Set[str]) -> list[ClaimedBatch]:
-        if not self._clock.known:
-            return []
-        views = [view for view in self._lanes if view.lane in lanes]
-        shares = lane_shares(views, self._clock.now(), self._rows_per_batch, len(self._shards), self._part, self._since)
-        if self._gates.held_lanes:
-            shares = self._brakes.limited(shares, len(self._shards))
+        shares = self._shares(lanes)
         if not shares:
             return []
         batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards)
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
         return self._first_tries(self._unmetered(batches))
+
+    def _shares(self, lanes: Set[str]) -> list[LaneShare]:
+        if not self._clock.known:
+            return []
+        views = [view for view in self._lanes if view.lane in lanes]
+        shares = lane_shares(views, self._clock.now(), self._rows_per_batch, len(self._shards), self._part, self._since)
+        return self._brakes.limited(shares, len(self._shards)) if self._gates.held_lanes else shares
+
+    def _claim_light(self, lane: str) -> list[ClaimedBatch]:
+        """Of a lane that tenants share: what is due of those that have few, even if batches of the others fill it."""
+        view = next((view for view in self._lanes if view.lane == lane and view.slots), None)
+        if view is None:
+            return []
+        batches, rows = max(_credit(view, self._part), 0), conf().BATCH_MAX
+        if lane in self._gates.held_lanes:
+            rows = sum(share.rows_per_shard * len(self._shards) for share in self._shares({lane}))
+        elif self._crowds.shared(lane):
+            batches = _credit(view, self._part) + ceil(view.slots * self._part)
+        claimed = self._crowds.light(lane, rows, batches, self._batch_sizes.sizes, self._shards)
+        return self._first_tries(self._unmetered(claimed))
+
+    def _claim_shared(self, lane: str) -> list[ClaimedBatch]:
+        """Of a lane that tenants share: of those that have many, each its share. In order of due time if there is just
+        one of them."""
+        shares = self._shares({lane})
+        if not shares:
+            return []
+        [share] = shares
+        sizes = self._batch_sizes.sizes
+        if self._crowds.alone(lane) is not None:
+            batches = claim(shares, sizes, self._name, self._shards)
+            self._crowds.charge(lane, batches, sizes)
+            self._learn(share, [batch.size for batch in batches])
+        else:
+            most = share.rows_per_shard * len(self._shards)
+            batches = self._crowds.next(lane, most, share.batches, sizes, self._shards)
+            self._learn_size(lane, [batch.size for batch in batches])
+            if self._crowds.over(lane):
+                self._uncrowd(lane)
+        return self._first_tries(self._unmetered(batches))
+
+    def _uncrowd(self, lane: str) -> None:
+        """It has no backlog any more."""
+        self._backlog.discard(lane)
+        self._lasting.pop(lane, None)
+        if lane in self._crowds.lanes:
+            self._crowds.end(lane)
+            self._since.pop(lane, None)
 
     def _first_tries(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
         """Without the retries that a safeguard slows down: they are due again, and claimed by type from now on."""
@@ -191,14 +248,20 @@ class Dispatcher:
         """From what a lane gave: is there more, and how many rows to ask for next time."""
         if len(sizes) == share.batches or 2 * sum(sizes) >= share.rows_per_shard * len(self._shards):
             self._backlog.add(share.lane)
+            self._lasting[share.lane] += 1
+            if self._several and self._lasting[share.lane] >= CROWDED_CLAIMS:
+                self._crowds.begin(share.lane)
         else:
-            self._backlog.discard(share.lane)
+            self._uncrowd(share.lane)
+        self._learn_size(share.lane, sizes)
+
+    def _learn_size(self, lane: str, sizes: list[int]) -> None:
         if not sizes:
-            self._empty_handed.add(share.lane)
+            self._empty_handed.add(lane)
             return
         # About twice as many as a batch took, so that a backlog fills up quickly and little is locked in vain.
         twice = ceil(2 * sum(sizes) / len(sizes))
-        self._rows_per_batch[share.lane] = min(conf().BATCH_MAX, max(conf().BATCH_UNSEEN, twice))
+        self._rows_per_batch[lane] = min(conf().BATCH_MAX, max(conf().BATCH_UNSEEN, twice))
 
     def _hand_out(self, batches: Sequence[ClaimedBatch]) -> Sequence[ClaimedBatch]:
         """Publish them; returns those that went out."""
@@ -253,7 +316,7 @@ class Dispatcher:
         seen = peek(self._name, self._shards, probe, limited, self._since, besides=besides)
         self._clock.learn(seen.clock, asked, time.monotonic())
         if seen.besides is not None:
-            self._besides = seen.besides
+            self._besides, self._several = seen.besides, seen.besides.tenants
             seen = self._with_new_gates(seen, limited)
         for view in seen.lanes:
             if view.lane in probe:

@@ -9,6 +9,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.limit import LOOKED_AT_SECONDS
 from tasks_app.core.sharding import home_of
 from tasks_app.lifecycle.claim import ClaimedBatch
+from tasks_app.lifecycle.held import HEAD, hold_limited
 from tasks_app.lifecycle.limited import (
     GateRules,
     Granted,
@@ -40,6 +41,7 @@ class Gates:
         self._declared = False
         self._due: Mapping[tuple[str, str], float] = {}
         self._opens: dict[str, float] = {}  # type -> monotonic time before which its gate stays closed
+        self._held: set[tuple[str, str]] = set()  # types and lanes without tasks of suspended tenants at their head
         self._closed_since: dict[str, float] = {}  # type -> monotonic time since which nothing came through
 
     def claim(self, room: Mapping[str, int], slots: int, now: float, sizes: Mapping[str, int]) -> list[ClaimedBatch]:
@@ -47,10 +49,19 @@ class Gates:
         wanted = self._wanted(room, now)
         if not wanted:
             return []
+        self._hold(wanted)
         granted = claim_limited(wanted, self._sizes(wanted, slots, sizes), self._dispatcher, self._rules.suspended)
         for task_type, one in granted.items():
             self._note(task_type, one)
         return [batch for one in granted.values() for batch in one.batches]
+
+    def _hold(self, wanted: Iterable[Wanted]) -> None:
+        """Put aside what is due first of tenants that are suspended, so that no claim steps over it: once for each
+        reading of the rules, and again for as long as all that was looked at was theirs."""
+        pairs = {(one.task_type, one.lane) for one in wanted} - self._held if self._rules.suspended else set()
+        for pair in pairs:
+            if hold_limited([pair], self._rules.suspended) < HEAD:
+                self._held.add(pair)
 
     def types(self, shards: Mapping[int, object], total: int) -> list[str]:
         """The limited types that belong to these shards, of which there are `total`.
@@ -108,7 +119,7 @@ class Gates:
         if free != self._free or now - self._leftover_at >= _REFRESH_SECONDS:
             self._free, self._leftover_at = free, now
             self._leftover = free.intersection(limited_types()) if free else frozenset()
-        self._rules, self._types, self._read_at = rules, paced | self._leftover, now
+        self._rules, self._types, self._read_at, self._held = rules, paced | self._leftover, now, set()
 
     def _wanted(self, room: Mapping[str, int], now: float) -> list[Wanted]:
         """Each type in the lane in which it has been due for longest, so that none of its lanes starves."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
+from tasks_app.core.installation import FORGET_STANDBY_SECONDS
 from tasks_app.lifecycle.claim import return_unstarted
 from tasks_app.models import ShardLease
 from tasks_app.sql import run
@@ -60,13 +61,15 @@ class Leases:
         self._next = 0.0
 
     def run_once(self) -> dict[int, int]:
-        """Renew, take and share; returns what is held now. What is missing was lost: it is contended for again."""
+        """Renew, take and share, and give a sign of life; returns what is held now. What is missing was lost: it is
+        contended for again."""
         if not self._declared:
             run("declare_shards", {"shards": conf().SHARDS})
             self._declared = True
         ttl, asked = conf().SHARD_LEASE_SECONDS, time.monotonic()
         asked_for = {"node_id": self._node_id, "name": self._name, "site": conf().site, "ttl": ttl}
-        seen = [_Look(*row) for row in run("hold_shards", asked_for | {"dispatching": True, "figures": None})]
+        asked_for |= {"dispatching": True, "figures": None, "forget": FORGET_STANDBY_SECONDS}
+        seen = [_Look(*row) for row in run("hold_shards", asked_for)]
         held = [look for look in seen if look.shard is not None]
         before, self.total, next_expiry = self._fences, seen[0].shards, seen[0].next_expiry
         self._fences = {look.shard: look.fence for look in held}

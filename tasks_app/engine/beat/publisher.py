@@ -21,7 +21,9 @@ def publish(batches: Sequence[ClaimedBatch]) -> None:
         client.pipeline(transaction=False) as pipeline,
     ):
         for batch in batches:
-            pipeline.lpush(batch.lane, write(batch.batch_no, batch.lane))
+            # Workers take from the right.
+            push = pipeline.rpush if batch.first else pipeline.lpush
+            push(batch.lane, write(batch.batch_no, batch.lane))
         answers = pipeline.execute(raise_on_error=False)
     refused = set()
     for batch, answer in zip(batches, answers, strict=True):

@@ -38,6 +38,10 @@ class ReadAheadDispatcher(Dispatcher):
             self._next_read = 0.0  # overdue, so not in the wheel
         return due
 
+    def _claim_shared(self, lane: str) -> list[ClaimedBatch]:
+        self._next_read = 0.0  # the room in it is asked for with each look
+        return super()._claim_shared(lane)
+
     def _fire(self) -> list[ClaimedBatch]:
         """Claim what the wheel says is due now."""
         ids = self._wheel.pop(self._clock.now()) if self._clock.known else []

@@ -1,4 +1,5 @@
-"""The chore `tenants`: ends suspensions whose time has come, puts back what they held, and counts what has a quota."""
+"""The chore `tenants`: ends suspensions whose time has come, puts back what they held, counts what has a quota, and
+brings stored data under the newest keys."""
 
 import logging
 import threading
@@ -13,6 +14,7 @@ from tasks_app.database import atomic
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.held import held_tenants, put_back_held
+from tasks_app.lifecycle.key_walk import step_walk
 from tasks_app.lifecycle.quotas import COUNT_SECONDS, count_jobs, tell_near
 from tasks_app.lifecycle.tenants import resume_ended
 from tasks_app.models import Tenant
@@ -37,12 +39,21 @@ def tend_tenants(seconds: float = SECONDS) -> str:
     resumed = resume_ended(Operator("beat", "the suspension has ended"))
     tasks = put_back(seconds)
     counted = count_used()
-    return f"{resumed} resumed, {tasks} tasks put back, {counted} counted"
+    steps = walk_keys(seconds)
+    return f"{resumed} resumed, {tasks} tasks put back, {counted} counted, {steps} steps under newest keys"
 
 
 def stop_tending_tenants() -> None:
     """Between two steps."""
     _stopped.set()
+
+
+def walk_keys(seconds: float = SECONDS) -> int:
+    """What is stored is brought under the newest keys, if somebody has ordered that. Returns how many steps."""
+    deadline, steps = time.monotonic() + seconds, 0
+    while not _stopped.is_set() and time.monotonic() < deadline and step_walk():
+        steps += 1
+    return steps
 
 
 def put_back(seconds: float = SECONDS) -> int:

@@ -1,6 +1,7 @@
 """Where anchors of the audit trail are kept: a folder, a bucket, or whoever takes them at an address.
 
 A place gets them in the order of their numbers, each at least once; one that can't be reached gets what it lacks later.
+Nothing there is ever written over: after a restore two anchors may have one number, and both are evidence.
 """
 
 import hashlib
@@ -8,8 +9,12 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.archive_url import address_of, outward
@@ -26,6 +31,8 @@ SETTING = 'PUNCTUAL["AUDIT_ANCHOR_URLS"]'
 STEP = 100
 TIMEOUT_SECONDS = 10.0
 ERROR_LENGTH = 300
+BLOCK = 65_536  # bytes
+FORGOTTEN_AFTER = timedelta(days=1)  # since anybody tried to send something there
 
 
 class NotKept(PunctualError):
@@ -37,11 +44,12 @@ class AnchorsNotSent(PunctualError):
 
 
 def label_of(url: str) -> str:
-    """As it may be shown and stored: the path of a web address may be all the secret there is."""
+    """As it may be shown and stored: the path of a web address may be all the secret there is, and options tell buckets
+    of one name apart."""
     if url.startswith(("http://", "https://")):
         parts = urlsplit(url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]} ({hashlib.sha256(url.encode()).hexdigest()[:8]})"
-    return outward(url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]} ({_hash(url)[:8]})"
+    return f"{outward(url)} ({_hash(url)[:8]})" if "?" in url else outward(url)
 
 
 def send_anchors() -> int:
@@ -63,9 +71,10 @@ def send_anchors() -> int:
 
 
 def forget_places() -> int:
-    """Those that are not in the settings any more: of a beat, since a command may have others. Returns how many."""
+    """Those that are not in the settings any more: of a beat, since a command may have others. Not at once, since other
+    beats may have others, too, while settings are being changed. Returns how many."""
     left = AnchorPlace.objects.exclude(place__in=[label_of(url) for url in conf().AUDIT_ANCHOR_URLS])
-    return left.delete()[0]
+    return left.filter(tried_at__lt=Now() - FORGOTTEN_AFTER).delete()[0]
 
 
 def read_anchors(place: str) -> Iterator[str]:
@@ -86,8 +95,14 @@ def can_be_read(url: str) -> bool:
     return not url.startswith(("http://", "https://"))
 
 
+def is_folder(url: str) -> bool:
+    return can_be_read(url) and not url.startswith("s3://")
+
+
 def _send(url: str, label: str, after: int) -> int:
     keep, sent = _keeper(url), 0
+    if is_folder(url):
+        after = _last_in(_folder_of(url) / FILE, after)
     while rows := run("anchors_after", {"after": after, "step": STEP}):
         for no, body in rows:
             keep(no, body)
@@ -106,8 +121,46 @@ def _keeper(url: str) -> Callable[[int, str], None]:
     if url.startswith(("http://", "https://")):
         return lambda no, body: _post(url, no, body)
     if url.startswith("s3://"):
-        return lambda no, body: _put(url, f"anchors/{no:012}.json", body)
-    return lambda no, body: _append(Path(address_of(url, SETTING).root), body)
+        return lambda no, body: _put(url, f"anchors/{no:012}-{_hash(body)[:16]}.json", body)
+    return lambda no, body: _append(_folder_of(url), body)
+
+
+def _folder_of(url: str) -> Path:
+    return Path(address_of(url, SETTING).root)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _last_in(file: Path, sent_no: int) -> int:
+    """The number of the last anchor in a file: each machine has its own, whatever was sent to others. If that is not
+    one of this database, which may have been set back, it is what was sent from here."""
+    line = _last_line(file)
+    if line is None:
+        return 0
+    no = int(json.loads(line)["no"])
+    rows = run("anchors_after", {"after": no - 1, "step": 1})
+    return no if rows and rows[0] == (no, line) else sent_no
+
+
+def _last_line(file: Path) -> str | None:
+    """The last that is an anchor; what a crash has cut off is none. Read from the end, a block at a time."""
+    if not file.exists():
+        return None
+    with open(file, "rb") as lines:
+        left, tail = lines.seek(0, os.SEEK_END), b""
+        while True:
+            # The first may have its beginning further ahead.
+            for line in reversed(tail.split(b"\n")[1 if left else 0 :]):
+                with suppress(ValueError, KeyError, TypeError):
+                    int(json.loads(line)["no"])
+                    return line.decode()
+            if not left:
+                return None
+            step = min(left, BLOCK)
+            left = lines.seek(left - step)
+            tail = lines.read(step) + tail
 
 
 def _bucket(url: str):
@@ -129,7 +182,7 @@ def _put(url: str, name: str, body: str) -> None:
 
 
 def _post(url: str, no: int, body: str) -> None:
-    headers = {"Content-Type": "application/json", "Idempotency-Key": f"anchor-{no}-{json.loads(body)['key']}"}
+    headers = {"Content-Type": "application/json", "Idempotency-Key": f"anchor-{no}-{_hash(body)[:16]}"}
     answer = post(url, body.encode(), headers, timeout=TIMEOUT_SECONDS)
     if not 200 <= answer.status < 300:
         raise NotKept(f"it answered {answer.status}")

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from tasks_app.core.confidential import Encrypted, as_text
 from tasks_app.core.keyring import CannotUnseal, key_id_of
-from tasks_app.lifecycle import named_secrets, signing_secrets
+from tasks_app.lifecycle import data_keys, named_secrets, signing_secrets
 from tasks_app.lifecycle.alarms import channels
-from tasks_app.models import AlarmChannel, Secret, Subscription
+from tasks_app.models import AlarmChannel, Secret, Subscription, TenantKey
 from tasks_app.models.base import OurModel
 from tasks_app.sealing import keyring
 
@@ -17,13 +18,15 @@ class Place(NamedTuple):
 
     model: type[OurModel]
     column: str
-    bound_to: Callable[[int], str]  # what those of a row are sealed to
+    bound_to: Callable[..., str]  # what those of a row are sealed to
+    known_by: tuple[str, ...] = ("id",)  # the columns that it goes by
 
 
 PLACES = (
     Place(Subscription, "secrets", signing_secrets.bound_to),
     Place(AlarmChannel, "target", channels.bound_to),
     Place(Secret, "values", named_secrets.bound_to),
+    Place(TenantKey, "sealed", data_keys.bound_to, ("tenant", "id")),
 )
 
 
@@ -34,7 +37,7 @@ class Rotated(NamedTuple):
 
 def keys_in_use() -> Counter[str]:
     """How many secrets are sealed with each key, by its id."""
-    return Counter(key_id_of(text) for place in PLACES for _, stored in _rows(place) for text in _each(stored))
+    return Counter(key_id_of(text) for place in PLACES for _, _, stored in _rows(place) for text in _ours(stored))
 
 
 def rotate() -> Rotated:
@@ -42,11 +45,14 @@ def rotate() -> Rotated:
     loses nothing: a row is written only if its secrets are still those that were read."""
     rewrapped, unopened = 0, []
     for place in PLACES:
-        for row_id, stored in _rows(place):
+        for row_id, known_by, stored in _rows(place):
             fresh = []
             for text in _each(stored):
+                if not _is_ours(text):
+                    fresh.append(text)
+                    continue
                 try:
-                    fresh.append(keyring().rewrap(text, place.bound_to(row_id)))
+                    fresh.append(keyring().rewrap(text, place.bound_to(*known_by)))
                 except CannotUnseal as error:
                     fresh.append(text)
                     unopened.append(f"{place.model._meta.db_table} {row_id}: {error}")
@@ -56,13 +62,23 @@ def rotate() -> Rotated:
     return Rotated(rewrapped, unopened)
 
 
-def _rows(place: Place) -> Iterator[tuple[int, list[str] | str]]:
-    return place.model.objects.order_by("id").values_list("id", place.column).iterator()
+def _rows(place: Place) -> Iterator[tuple[int, list[object], list[str] | str]]:
+    rows = place.model.objects.order_by("id").values_list("id", *place.known_by, place.column)
+    return ((row_id, known_by, stored) for row_id, *known_by, stored in rows.iterator())
 
 
 def _write(place: Place, row_id: int, stored: list[str] | str, fresh: list[str] | str) -> int:
     same = place.model.objects.filter(id=row_id, **{place.column: stored})
     return same.update(**{place.column: fresh})
+
+
+def _ours(stored: list[str] | str) -> list[str]:
+    return [text for text in _each(stored) if _is_ours(text)]
+
+
+def _is_ours(text: str) -> bool:
+    """Sealed with the installation's key: neither a tenant's key that was destroyed, nor what such a key encrypts."""
+    return bool(text) and not isinstance(as_text(text), Encrypted)
 
 
 def _each(stored: list[str] | str) -> list[str]:

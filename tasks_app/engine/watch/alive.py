@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from django.db.models import F
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from redis.exceptions import RedisError
 
 from tasks_app.conf import conf
 from tasks_app.engine.wakeup import client
-from tasks_app.models import LanePause, Node, TaskBatch
+from tasks_app.models import Installation, LanePause, Node, TaskBatch
 
 
 def what_delays(lane: str) -> str:
@@ -27,6 +27,8 @@ def what_delays(lane: str) -> str:
 
 def who_is_missing(lane: str) -> str:
     """In words, who has to be started before a due task of this lane can run; empty: they are there."""
+    if Installation.objects.filter(site=None, next_site=None).exists():
+        return "all sites stand by"
     live = _live()
     if not any(kind == Node.BEAT for kind, _, _ in live):
         return "no beat is running"
@@ -57,7 +59,8 @@ def redis_answers(seconds: float = 1.0) -> bool:
 
 
 def _live() -> list[tuple[str, list[str], int]]:
-    """Kind, lanes and slots of the processes that have reported themselves lately."""
+    """Kind, lanes and slots of the processes that have reported themselves lately, but for sites that stand by."""
     fresh = timedelta(seconds=conf().NODE_TTL_SECONDS)
-    seen = Node.objects.annotate(age=Now() - F("seen_at")).filter(age__lt=fresh)
+    active = Installation.objects.values_list(Coalesce("next_site", "site"))[:1]
+    seen = Node.objects.annotate(age=Now() - F("seen_at")).filter(age__lt=fresh, site=Coalesce(active, F("site")))
     return list(seen.values_list("kind", "lanes", "slots"))

@@ -14,6 +14,8 @@ from tasks_app.lifecycle.audit_anchor import signed
 from tasks_app.lifecycle.audit_chain import entry_of
 from tasks_app.sql import run
 
+from .audit_verify import kept_from
+
 KIND, END = "punctual-audit-export", "punctual-audit-export-end"
 STEP = 1_000
 
@@ -21,7 +23,8 @@ STEP = 1_000
 def export(
     key: AuditKey | None, tenant: str | None = None, since: datetime | None = None, until: datetime | None = None
 ) -> Iterator[str]:
-    """Trail by trail, in the order of commit, a stretch in memory at a time. What has no place yet is not in it."""
+    """Trail by trail, in the order of commit, a stretch in memory at a time. What has no place yet is not in it; a
+    place whose entry is gone is, without it."""
     entries, digest = 0, hashlib.sha256()
     head = {"v": VERSION, "kind": KIND, "at": moment(run("clock", {})[0][0]), "tenant": tenant}
     head |= {"since": since and moment(since), "until": until and moment(until)}
@@ -36,7 +39,7 @@ def export(
 
 def problems_of_export(lines: Iterable[str], keys: AuditKeys) -> Iterator[str]:
     """A sentence for each thing that is wrong with an export; streamed."""
-    digest, entries, end, last = hashlib.sha256(), 0, None, {}
+    digest, entries, end, last, whole = hashlib.sha256(), 0, None, {}, False
     for number, line in enumerate((line.rstrip("\n") for line in lines), start=1):
         if end is not None:
             yield f"Line {number}: there is something after the end."
@@ -49,9 +52,10 @@ def problems_of_export(lines: Iterable[str], keys: AuditKeys) -> Iterator[str]:
                 continue
             digest.update(line.encode() + b"\n")
             if kind == KIND:
+                whole = told["since"] is None and told["until"] is None
                 continue
             entries += 1
-            yield from (f"Line {number}: {words}" for words in _wrong(told, last))
+            yield from (f"Line {number}: {words}" for words in _wrong(told, last, whole))
         except (ValueError, KeyError, TypeError, AttributeError):
             yield f"Line {number} is not one of an export."
             return
@@ -70,21 +74,25 @@ def problems_of_export(lines: Iterable[str], keys: AuditKeys) -> Iterator[str]:
 
 
 def _entries(tenant: str | None, since: object, until: object) -> Iterator[dict[str, object]]:
+    dropped_before = kept_from() or ""
     for name, last in _trails(tenant):
         after = 0
         while rows := run("links_after", {"tenant": name, "after": after, "until": last, "step": STEP}):
-            for place, _, at, digest, hash_, chained_at, *columns in rows:
+            for place, entry, at, digest, hash_, chained_at, *columns in rows:
                 after = place
-                if columns[0] is None or (since and at < since) or (until and at >= until):
+                if (since and at < since) or (until and at >= until):
                     continue
-                yield {
+                told = {
                     "trail": name,
                     "place": place,
                     "digest": bytes(digest).hex(),
                     "hash": bytes(hash_).hex(),
                     "chained_at": chained_at,
-                    "entry": entry_of(columns),
                 }
+                if columns[0] is None:
+                    yield told | {"entry": None, "id": entry, "at": at, "dropped": at < dropped_before}
+                else:
+                    yield told | {"entry": entry_of(columns)}
 
 
 def _in_ascii(line: str) -> str:
@@ -102,15 +110,25 @@ def _trails(tenant: str | None) -> Iterator[tuple[str, int]]:
         after, first = rows[-1][0], False
 
 
-def _wrong(told: dict, last: dict[str, tuple[int, str]]) -> Iterator[str]:
+def _wrong(told: dict, last: dict[str, tuple[int, str]], whole: bool) -> Iterator[str]:
+    """`whole`: nothing was left out for its time."""
     entry, place, trail = told["entry"], int(told["place"]), told["trail"]
-    digest = digest_of({name: entry[name] for name in FIELDS})
-    if digest.hex() != told["digest"]:
-        yield f"entry {entry['id']} is not what was written."
+    if entry is None:
+        written = (int(told["id"]), told["at"])
+        if told["dropped"] is not True:
+            yield f"entry {told['id']} was gone when this was exported, though its month was not dropped."
+    else:
+        written = (int(entry["id"]), entry["created_at"])
+        if digest_of({name: entry[name] for name in FIELDS}).hex() != told["digest"]:
+            yield f"entry {entry['id']} is not what was written."
     before = last.get(trail)
     last.clear()  # trails come one after another
     last[trail] = (place, told["hash"])
-    if before is not None and before[0] + 1 == place:
-        given = (bytes.fromhex(before[1]), bytes.fromhex(told["digest"]), int(entry["id"]), entry["created_at"])
-        if link_hash(trail, place, *given, told["chained_at"]).hex() != told["hash"]:
+    if before is None:
+        return
+    if before[0] + 1 == place:
+        hashes = (bytes.fromhex(before[1]), bytes.fromhex(told["digest"]))
+        if link_hash(trail, place, *hashes, *written, told["chained_at"]).hex() != told["hash"]:
             yield f"place {place} does not follow from the one before."
+    elif whole:
+        yield f"places {before[0] + 1} to {place - 1} were gone when this was exported."

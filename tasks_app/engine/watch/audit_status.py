@@ -12,6 +12,8 @@ from tasks_app.models import AnchorPlace
 from tasks_app.sealing import audit_keys
 from tasks_app.sql import run
 
+MOST = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class PlaceView:
@@ -28,6 +30,8 @@ class AuditView:
     anchor_seconds: float | None = None
     signs: bool = False  # this process has a key; a beat may have one that others lack
     places: list[PlaceView] = field(default_factory=list)  # by name: all that anchors were sent to, or should be
+    missing: int = 0  # entries that were deleted before they had a place; MOST: so many, or more
+    missing_seconds: float | None = None  # since the last of them was missed
 
     @property
     def anchored(self) -> bool:
@@ -45,8 +49,8 @@ class AuditView:
 
 
 def read_audit() -> AuditView:
-    ((waiting, no, age),) = run("status_audit", {})
-    return AuditView(waiting, no, age, _signs(), _places())
+    ((waiting, no, age, missing, missed),) = run("status_audit", {"most": MOST})
+    return AuditView(waiting, no, age, _signs(), _places(), missing, missed)
 
 
 def _signs() -> bool:

@@ -3,53 +3,24 @@
 Reads only, a stretch at a time, so it may run beside everything else; anchors lie in a file of its own meanwhile.
 """
 
-import hashlib
-import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from tasks_app.core.audit_chain import canonical, digest_of, link_hash, moment, parsed
+from tasks_app.core.audit_chain import digest_of, link_hash, moment
 from tasks_app.core.audit_keys import AuditKeys
-from tasks_app.lifecycle.audit_anchor import KIND
 from tasks_app.lifecycle.audit_chain import AUDIT, entry_of
 from tasks_app.sql import run
 from tasks_app.storage.partitions import EVER, partitions
 
+from .audit_anchors import Anchors, Source
+from .audit_findings import ADDED, ANCHOR, CHANGED, LONGEST, REMOVED, REORDERED, Finding, Report, instant
+
 STEP = 1_000
 NAMED = 100  # of what is told one by one
-KEPT = timedelta(days=180)  # younger than that nothing may be gone
-LONGEST = timedelta(hours=1)  # that a transaction may have taken from its entry to its commit
-
-CHANGED, REMOVED, ADDED, REORDERED, ANCHOR = "changed", "removed", "added", "reordered", "anchor"
-
-
-class Finding(NamedTuple):
-    kind: str
-    tenant: str | None  # None: not of one trail
-    place: int | None
-    entry: int | None
-    sentence: str
-
-
-@dataclass
-class Report:
-    """What was looked at; complete when the last finding has been taken."""
-
-    trails: int = 0
-    entries: int = 0
-    waiting: int = 0  # that have no place yet: committed a moment ago
-    anchors: int = 0
-    anchored_at: str | None = None  # the time of the last anchor: what came later is proved by the next
-    found: int = 0
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def ok(self) -> bool:
-        return not self.found
+AHEAD = timedelta(minutes=1)  # that a clock may be ahead of ours
 
 
 class Trail(NamedTuple):
@@ -70,18 +41,6 @@ class Link(NamedTuple):
     columns: tuple  # of the entry; all are None if it is gone
 
 
-class Told(NamedTuple):
-    """What an anchor says of a trail."""
-
-    no: int
-    at: str
-    place: int
-    hash: str
-    floor: int
-    floor_hash: str
-    oldest: str | None
-
-
 def verify(
     report: Report,
     keys: AuditKeys,
@@ -89,12 +48,15 @@ def verify(
     tenant: str | None = None,
     since: datetime | None = None,
     progress: Callable[[int], None] = lambda entries: None,
+    places: Sequence[Source] = (),
 ) -> Iterator[Finding]:
-    """Each thing that is wrong, as it is found. `anchors` are lines; None: those that the database itself has."""
+    """Each thing that is wrong, as it is found. `anchors` are lines, unless they are read from `places`; None: those
+    that the database itself has."""
     with closing(sqlite3.connect("")) as kept:  # on the disk, and gone with it
         known = Anchors(kept, keys, report)
         found = _Look(report, known, tenant, since, progress)
-        for one in [known.take(_own_anchors() if anchors is None else anchors), found.trails(), found.unlinked()]:
+        given = places or [Source("", _own_anchors() if anchors is None else anchors)]
+        for one in [known.take(given), found.trails(), found.unlinked()]:
             for finding in one:
                 report.found += 1
                 yield finding
@@ -105,85 +67,6 @@ def _own_anchors() -> Iterator[str]:
     while rows := run("anchors_after", {"after": after, "step": STEP}):
         yield from (body for _, body in rows)
         after = rows[-1][0]
-
-
-class Anchors:
-    """What was signed, by tenant and place."""
-
-    def __init__(self, kept: sqlite3.Connection, keys: AuditKeys, report: Report) -> None:
-        self._kept, self._keys, self._report = kept, keys, report
-        self.first_at: str | None = None  # of the oldest: others may have been thrown away
-        kept.execute("CREATE TABLE anchor (no INTEGER PRIMARY KEY, at TEXT, hash TEXT, previous TEXT)")
-        kept.execute("CREATE TABLE told (tenant TEXT, no, at, place INTEGER, hash, floor, floor_hash, oldest)")
-        kept.execute("CREATE INDEX places ON told (tenant, place, no)")
-
-    def take(self, lines: Iterable[str]) -> Iterator[Finding]:
-        for line in lines:
-            yield from self._one(line.strip())
-        yield from self._in_a_row()
-        found = self._kept.execute("SELECT count(*), max(at), min(at) FROM anchor").fetchone()
-        self._report.anchors, self._report.anchored_at, self.first_at = found
-
-    def of(self, tenant: str) -> Iterator[Told]:
-        """By place."""
-        rows = self._kept.execute(
-            "SELECT no, at, place, hash, floor, floor_hash, oldest FROM told WHERE tenant = ? ORDER BY place, no",
-            [tenant],
-        )
-        return (Told(*row) for row in rows)
-
-    def last_place(self, tenant: str) -> int:
-        return self._kept.execute("SELECT coalesce(max(place), 0) FROM told WHERE tenant = ?", [tenant]).fetchone()[0]
-
-    def tenants(self) -> list[str]:
-        return [tenant for (tenant,) in self._kept.execute("SELECT DISTINCT tenant FROM told ORDER BY tenant")]
-
-    def _one(self, line: str) -> Iterator[Finding]:
-        try:
-            told = parsed(line)
-            no, at, key_id, signature = int(told["no"]), told["at"], told["key"], told.pop("signature")
-            heads = [_head(one) for one in told["trails"]]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            # A crash may have cut it off; its number is then missing, or comes again.
-            self._report.notes.append(f"A line of the anchors can't be read: {line[:40]!r}…")
-            return
-        if told.get("kind") != KIND:
-            self._report.notes.append(f"A line of the anchors is something else: {line[:40]!r}…")
-            return
-        key = self._keys.get(key_id)
-        if key is None:
-            words = f"anchor {no} is signed with the key {key_id}, which is unknown here"
-            yield _of_anchors(f'{words}. If it was one of yours, put its public half into PUNCTUAL["AUDIT_KEYS"].')
-            return
-        if not key.has_signed(signature, canonical(told).encode()):
-            yield _of_anchors(f"anchor {no} is not what the key {key_id} has signed")
-            return
-        hash_ = hashlib.sha256(canonical(told | {"signature": signature}).encode()).hexdigest()
-        twice = self._kept.execute("SELECT hash FROM anchor WHERE no = ?", [no]).fetchone()
-        if twice is not None:
-            if twice[0] != hash_:
-                yield _of_anchors(f"there are two anchors {no}: two databases have gone on from the same trail")
-            return
-        self._kept.execute("INSERT INTO anchor VALUES (?, ?, ?, ?)", [no, at, hash_, told["previous"]])
-        self._kept.executemany("INSERT INTO told VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(t, no, at, *r) for t, *r in heads])
-
-    def _in_a_row(self) -> Iterator[Finding]:
-        before: tuple | None = None
-        for no, hash_, previous in self._kept.execute("SELECT no, hash, previous FROM anchor ORDER BY no"):
-            if before is not None and no > before[0] + 1:
-                yield _of_anchors(f"anchors {before[0] + 1} to {no - 1} are missing")
-            elif before is not None and previous != before[1]:
-                yield _of_anchors(f"anchor {no} does not follow from anchor {before[0]}")
-            before = (no, hash_)
-
-
-def _head(one: dict) -> tuple:
-    floor = int(one["floor"])
-    return one["tenant"], int(one["place"]), one["hash"], floor, one["floor_hash"], one["oldest"]
-
-
-def _of_anchors(words: str) -> Finding:
-    return Finding(ANCHOR, None, None, None, words[0].upper() + words[1:] + ("" if words.endswith(".") else "."))
 
 
 class _Look:
@@ -197,18 +80,12 @@ class _Look:
     ) -> None:
         self._report, self._anchors, self._tenant, self._since = report, anchors, tenant, since
         self._progress = progress
-        self._kept_from = _kept_from()  # what was written before is gone with its month
+        self._kept_from = kept_from()  # what was written before is gone with its month
+        self._now: datetime = run("clock", {})[0][0]
 
     def trails(self) -> Iterator[Finding]:
         seen = set()
-        if self._kept_from is not None and self._kept_from > moment(run("clock", {})[0][0] - KEPT):
-            yield Finding(
-                REMOVED,
-                None,
-                None,
-                None,
-                f"All entries before {self._kept_from} are gone, though they were not 180 days old.",
-            )
+        yield from self._dropped_early()
         for trail in self._all():
             seen.add(trail.tenant)
             self._report.trails += 1
@@ -230,16 +107,26 @@ class _Look:
         last = 0
         while True:
             params = {"at": at, "id": last, "step": STEP, "tenant": self._tenant}
-            ((seen, waiting, ids, tenants, at, last),) = run("unlinked", params)
+            ((seen, waiting, ids, tenants, twice, at, last),) = run("unlinked", params)
             self._report.waiting += waiting
-            for entry, tenant in zip(ids, tenants, strict=True):
-                yield self._finding(ADDED, tenant, f"entry {entry} has no place in it", entry=entry)
+            for entry, tenant, is_twice in zip(ids, tenants, twice, strict=True):
+                words = f"entry {entry} is there more than once" if is_twice else f"entry {entry} has no place in it"
+                yield self._finding(ADDED, tenant, words, entry=entry)
             if seen < STEP:
                 break
         if self._tenant is None:
             for (entry,) in run("gone_waiting", {"step": NAMED}):
                 words = f"Entry {entry} was deleted before it had a place."
                 yield Finding(REMOVED, None, None, entry, words)
+
+    def _dropped_early(self) -> Iterator[Finding]:
+        """A month that is not there need not have been dropped: perhaps nobody did anything in it."""
+        until, since = self._kept_from, self._anchors.may_be_gone(self._now)
+        if until is None or until <= since:
+            return
+        if run("links_between", {"since": since, "until": until})[0][0] or self._anchors.tell_of(since, until):
+            words = f"All entries before {until} are gone, though those since {since} had not been kept long enough."
+            yield Finding(REMOVED, None, None, None, words)
 
     def _all(self) -> Iterator[Trail]:
         if self._tenant is not None:
@@ -290,14 +177,17 @@ class _Look:
                 yield from self._judge(trail.tenant, link, previous)
                 if late := looks.late(link):
                     yield self._finding(ADDED, trail.tenant, late, link.place, link.entry)
+                if looks.goes_back or self._is_ahead(link.chained_at):
+                    words = f"place {link.place:,} can't have been given at {link.chained_at}"
+                    yield self._finding(REORDERED, trail.tenant, words, link.place, link.entry)
                 while next_told is not None and next_told.place <= link.place:
                     if next_told.place == link.place and next_told.hash != link.hash.hex():
                         words = f"place {link.place:,} is not what anchor {next_told.no} of {next_told.at} says it was"
                         yield self._finding(ANCHOR, trail.tenant, words, link.place, link.entry)
                     next_told = next(told, None)
-                if link.place > last_anchored and self._between_anchors(link.chained_at) and not told_late:
+                if link.place > last_anchored and not told_late and (since := self._unanchored_since(link)):
                     told_late = True
-                    words = f"place {link.place:,} should be in an anchor since {link.chained_at}, and is in none"
+                    words = f"place {link.place:,} should be in an anchor since {since}, and is in none"
                     yield self._finding(ANCHOR, trail.tenant, words, link.place, link.entry)
                 place, previous = link.place, link.hash
                 self._report.entries += 1
@@ -352,13 +242,23 @@ class _Look:
                 return fresh.floor_hash
         return None
 
-    def _between_anchors(self, chained_at: str) -> bool:
+    def _unanchored_since(self, link: Link) -> str | None:
+        """An anchor names all that got its place before it. When that was may have been written anew, with all hashes;
+        but an entry is committed, and gets its place, soon after it is written."""
         first, last = self._anchors.first_at, self._report.anchored_at
-        return first is not None and last is not None and first <= chained_at < last
+        if first is None or last is None:
+            return None
+        known = (link.chained_at, moment(instant(link.at) + LONGEST))
+        return next((since for since in known if first <= since < last), None)
+
+    def _is_ahead(self, chained_at: str) -> bool:
+        if chained_at > moment(self._now + AHEAD):
+            self._now = run("clock", {})[0][0]  # this may have begun long ago
+        return chained_at > moment(self._now + AHEAD)
 
     def _pruned(self, at: str) -> bool:
         if self._kept_from is None or at >= self._kept_from:
-            self._kept_from = _kept_from()
+            self._kept_from = kept_from()
         return self._kept_from is not None and at < self._kept_from
 
     def _gap(self, tenant: str, first: int, last: int) -> Finding:
@@ -377,25 +277,21 @@ class _Looks:
 
     def __init__(self) -> None:
         self._this, self._before = "", ""
+        self.goes_back = False  # the last is of a time before the one before it
 
     def late(self, link: Link) -> str | None:
+        self.goes_back = False
         if link.chained_at != self._this:
+            if link.chained_at < self._this:
+                self.goes_back = instant(link.chained_at) < instant(self._this) - LONGEST
             self._this, self._before = link.chained_at, self._this
-        if link.at >= self._before or _instant(link.at) >= _instant(self._before) - LONGEST:
+        if link.at >= self._before or instant(link.at) >= instant(self._before) - LONGEST:
             return None
         words = f"entry {link.entry} at place {link.place:,} says that it was written at {link.at}, but was added after"
         return f"{words} {self._before}"
 
 
-def _instant(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
-def _kept_from() -> str | None:
-    """None: since ever."""
+def kept_from() -> str | None:
+    """What was written before may be gone with its month. None: nothing may."""
     there = partitions(AUDIT)
     return None if not there or there[0].since == EVER else moment(there[0].since)
-
-
-def as_json(finding: Finding) -> str:
-    return json.dumps({"finding": finding._asdict()}, ensure_ascii=False)

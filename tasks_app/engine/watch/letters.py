@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
+from tasks_app.core.confidential import as_text
 from tasks_app.core.errors import InvalidTask, checked_tags, shown
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import DlqEntry
@@ -178,7 +179,7 @@ def causes(wanted: LetterFilter, size: int) -> Causes:
     rows = run("group_letters" if wanted.tenant is None else "group_own_letters", asked)
     sampled = wanted.tag is not None or wanted.job is not None
     bound = SAMPLE if sampled else COUNTED
-    found = [Cause(*row[:9], complete=row[9] < bound) for row in rows]
+    found = [Cause(*row[:3], as_text(row[3]), *row[4:9], complete=row[9] < bound) for row in rows]
     return Causes(found, complete=wanted.fingerprint is not None or not (rows and rows[0][10]))
 
 

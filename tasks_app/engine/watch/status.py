@@ -27,6 +27,7 @@ from .figures import Hour, Sample, last_hour, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
 from .host_status import UnwellHost, unwell_hosts
 from .installation_status import InstallationView, read_view
+from .keys import KeyStatus, read_keys
 from .recovery_status import HoldingView, holding
 from .relay_status import RelayStatus, read_relay
 from .safeguard_status import ActingView, acting
@@ -113,6 +114,7 @@ class SchedulerStatus:
     installation: InstallationView = field(default_factory=InstallationView)
     backups: list[BackupView] = field(default_factory=list)  # each place of the settings
     audit: AuditView = field(default_factory=AuditView)
+    keys: KeyStatus = field(default_factory=KeyStatus)  # of tenants, as far as this process can open them
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -214,6 +216,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         installation=read_view(),
         backups=read_backups(),
         audit=read_audit(),
+        keys=read_keys(),
     )
     return replace(status, found=judge(status))
 

@@ -39,6 +39,7 @@ HOST_PATIENCE_SECONDS = 60.0  # callbacks may wait for a host for so long
 CHANNEL_PATIENCE_SECONDS = 300.0  # an alarm channel may fail for so long
 ARCHIVE_PATIENCE_SECONDS = 86_400.0  # what waits for the archive for longer than a day fills the disk
 AUDIT_PATIENCE_SECONDS = 300.0  # an entry may wait for its place for so long
+AUDIT_MISSED_SECONDS = 86_400.0  # that one was deleted is trouble for so long
 ANCHOR_PATIENCE_SECONDS = 600.0  # a place for anchors may fail for so long
 BASE_PATIENCE = 2  # times as old as a base backup should get
 RECOVERY_PATIENCE_SECONDS = 900.0  # a recovery that holds lanes may be silent for so long
@@ -483,8 +484,18 @@ def audit_unchained(status: SchedulerStatus) -> Iterator[Problem]:
     if waiting is not None and waiting > AUDIT_PATIENCE_SECONDS:
         yield trouble(
             f"The audit trail isn't being chained: an entry has been waiting for its place for {_span(waiting)}.",
-            "If a beat is alive, its log says why: look for the chore `chain`, and for audit.entries_missing, which "
-            "means that somebody deleted an entry.",
+            "If a beat is alive, its log says why: look for the chore `chain`.",
+        )
+
+
+def audit_entries_missing(status: SchedulerStatus) -> Iterator[Problem]:
+    """For a day somebody should be woken up for it; then it is known."""
+    seen = status.audit
+    if seen.missing:
+        many = f"{seen.missing:,} audit entries were" if seen.missing > 1 else "An audit entry was"
+        yield (trouble if (seen.missing_seconds or 0.0) < AUDIT_MISSED_SECONDS else notice)(
+            f"{many} deleted before having a place in the trail.",
+            "Only somebody with rights to the tables can do that: `manage.py audit verify` names the entries.",
         )
 
 
@@ -506,6 +517,20 @@ def audit_not_anchored(status: SchedulerStatus) -> Iterator[Problem]:
             f"{some} of the audit trail could not be written to for {longest}.",
             "What is missing there is sent as soon as it can be reached; `manage.py audit anchor` tries at once.",
             "; ".join(f"{one.place}: {one.error.rstrip('.')}" for one in failing) + ".",
+        )
+
+
+def keys_out_of_reach(status: SchedulerStatus) -> Iterator[Problem]:
+    """Told by every process that lacks the key, so also by one that was restarted without it before the others."""
+    missing = status.keys.missing
+    if missing:
+        names = ", ".join(missing)
+        yield trouble(
+            "Keys of tenants are sealed with a key of the installation that is missing here: what they have encrypted "
+            "can't be read.",
+            'Put it back into PUNCTUAL["SECRET_KEYS"] before its last copy is gone, run `manage.py secrets rotate`, '
+            "and only then take it out.",
+            f"Missing: {names}.",
         )
 
 
@@ -666,7 +691,9 @@ RULES = (
     backup_behind,
     no_base,
     audit_unchained,
+    audit_entries_missing,
     audit_not_anchored,
+    keys_out_of_reach,
     subscription_suspended,
     events_missed,
     subscription_failing,

@@ -1,5 +1,6 @@
 """Why is this not running? The one rule that keeps a task or a job waiting, in words to act on. Reads only."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 
 from tasks_app.conf import conf
@@ -396,7 +397,7 @@ def _workers_busy(task: ScheduleTask) -> Reason | None:
     waiting = TaskBatch.objects.filter(finished_at=None, started_at=None, lane=task.lane).count()
     if waiting < _slots(task.lane) * conf().BATCHES_AHEAD:
         return None
-    return Reason(Rule.WAITS_FOR_SLOT, f"Every worker of lane {task.lane!r} is busy. {_before(task)}")
+    return Reason(Rule.WAITS_FOR_SLOT, f"Every worker of lane {task.lane!r} is busy. {_behind(task)}")
 
 
 def _worker_deaf(task: ScheduleTask) -> Reason | None:
@@ -426,6 +427,19 @@ def _before(task: ScheduleTask) -> str:
     if ahead == 1:
         return f"1 task of {where} is due before it."
     return f"{ahead:,}{' or more' if ahead == COUNTED else ''} tasks of {where} are due before it."
+
+
+def _behind(task: ScheduleTask) -> str:
+    """Where tenants share a lane, it is no line of tasks that it is in."""
+    if task.limited:
+        return _before(task)
+    earlier = ScheduleTask.objects.filter(limited=False, shard=task.shard, lane=task.lane, due_at__lt=task.due_at)
+    whose = Counter(earlier.order_by("due_at").values_list("tenant", flat=True)[:COUNTED])
+    own = whose.pop(task.tenant, 0)
+    if not whose:
+        return _before(task)
+    shares = "another tenant's share" if len(whose) == 1 else f"{len(whose):,} other tenants' shares"
+    return f"It is behind {shares}" + (f", and {counted(own, 'task')} of its own tenant." if own else ".")
 
 
 def _ahead(task: ScheduleTask) -> int:

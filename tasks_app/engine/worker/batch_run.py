@@ -170,7 +170,9 @@ class BatchRun:
         """Those of the project that look at single tasks, once these are settled."""
         if self.spans is not None:
             self.spans.settled(written, self._writing_since)
-        send_errors(written)
+        # An error has what it was about in it, and all variables around it: those of encrypted tasks stay here.
+        hidden = self.batch.ciphers
+        send_errors([one for one in written if one.task.id not in hidden] if hidden else written)
 
     def _release(self, written: list[Settled]) -> None:
         """What waits for these is looked at now that they are settled. Should that fail, a beat looks too."""
@@ -211,6 +213,8 @@ class BatchRun:
         return moved
 
     def _write(self, settled: list[Settled], *, finish: bool) -> int:
+        if ciphers := self.batch.ciphers:
+            settled = [one._replace(cipher=ciphers.get(one.task.id)) for one in settled]
         return settle(
             self.batch.batch_no, self.handler, settled, finish=finish, figures=self.figures(), wake=wake_on_commit
         )

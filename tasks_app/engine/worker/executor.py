@@ -52,12 +52,14 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     if batch is None:
         again_on_infrastructure_fault(BARRIER.doubt)
         return BatchReport(batch_no, taken=False)
-    if not batch.tasks:
+    if not batch.tasks and not batch.ended:
         return BatchReport(batch_no, taken=True)
     handler = REGISTRY.get(batch.task_type)
     if handler is None:
         return _return_unknown(batch)
     run = BatchRun(batch, handler)
+    if batch.ended and not _goes_on_without_ended(run):
+        return BatchReport(batch_no, taken=True, tasks=len(batch.ended), settled=run.written)
     try:
         with under_way(batch), nullcontext() if watchdog is None else watchdog.watching(run):
             surround(run)
@@ -75,6 +77,19 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     if watchdog is None and handler.is_async:
         event_loop().close_connections()
     return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)
+
+
+def _goes_on_without_ended(run: BatchRun) -> bool:
+    """What can't be opened has its outcome before any handler is called. False: there was nothing else."""
+    for task, outcome in run.batch.ended:
+        log.warning("task.not_opened task=%d code=%s", task.id, outcome.code)
+        run.end(task, outcome)
+    if run.batch.tasks:
+        return True
+    run.flush(finish=True)
+    if run.finished:
+        WITNESS.settled(run.batch)
+    return False
 
 
 def _start(batch_no: UUID, watchdog: Watchdog | None) -> StartedBatch | None:
@@ -163,18 +178,19 @@ def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
 
 def _return_unknown(batch: StartedBatch) -> BatchReport:
     """A rolling deploy: this worker is older than the task. Another one may know it, or this one soon."""
-    log.warning("task.unknown_type type=%s tasks=%d", batch.task_type, len(batch.tasks))
+    tasks = [*batch.tasks, *(task for task, _ in batch.ended)]
+    log.warning("task.unknown_type type=%s tasks=%d", batch.task_type, len(tasks))
     outcome = Returned(
         "UNKNOWN_HANDLER",
         f"worker {process_name()} has no handler {batch.task_type!r}; tried again until a worker has one",
         delay=conf().UNKNOWN_HANDLER_SECONDS,
     )
-    settled = [Settled(task, outcome) for task in batch.tasks]
+    settled = [Settled(task, outcome) for task in tasks]
     try:
         moved = again_on_infrastructure_fault(lambda: settle(batch.batch_no, None, settled, finish=True))
     except BatchLost:
         moved = 0
-    return BatchReport(batch.batch_no, taken=True, tasks=len(batch.tasks), settled=moved)
+    return BatchReport(batch.batch_no, taken=True, tasks=len(tasks), settled=moved)
 
 
 class _Tools:

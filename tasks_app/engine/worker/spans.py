@@ -95,7 +95,7 @@ class BatchSpans:
         try:
             yield
         except BaseException as error:
-            self._end(spans, error)
+            self._end(spans, error, told=not any(task.id in self._batch.ciphers for task in tasks))
             raise
         else:
             self._end(spans)
@@ -142,7 +142,8 @@ class BatchSpans:
             self._waits[task.id] = span
         return self._waits[task.id]
 
-    def _end(self, spans: list[Span], error: BaseException | None = None) -> None:
+    def _end(self, spans: list[Span], error: BaseException | None = None, *, told: bool = True) -> None:
+        """`told`: what the error says may leave; that of an encrypted task may not."""
         for span in spans:
             if not span.is_recording():
                 continue  # it was given up on, and ended already
@@ -150,7 +151,8 @@ class BatchSpans:
                 span.set_attribute("punctual.outcome", type(error).__name__)
             elif error is not None:
                 with suppress(Exception):  # its message may be one that can't be read
-                    span.record_exception(error)
+                    if told:
+                        span.record_exception(error)
                 span.set_status(Status(StatusCode.ERROR, type(error).__name__))
             span.end()
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
 
+from tasks_app.core.confidential import own_words
 from tasks_app.core.contact import Contact, News, Report
 from tasks_app.core.progress import in_words
 from tasks_app.core.task import SUCCEEDED, GoneAway, Succeeded
@@ -67,7 +68,7 @@ def _close(batch_no: UUID, reports: Sequence[Report]) -> None:
 
 
 def _written(batch_no: UUID, found: Sequence[tuple[Report, News]], forgotten: Sequence[int]) -> bool:
-    told = [Told(report.task_id, *news.progress) for report, news in found if news.progress is not None]
+    told = [_progress(report, news) for report, news in found if news.progress is not None]
     logs = [_lines(report, news) for report, news in found if news.lines]
     if not (told or logs or forgotten):
         return True
@@ -90,6 +91,13 @@ def _written(batch_no: UUID, found: Sequence[tuple[Report, News]], forgotten: Se
         return False
 
 
+def _progress(report: Report, news: News) -> Told:
+    """Of a task that is encrypted, how far it is, without its words."""
+    fraction, note = news.progress
+    return Told(report.task_id, fraction, note if report.cipher is None else "")
+
+
 def _lines(report: Report, news: News) -> Lines:
-    dropped = news.lines[0].number
-    return Lines(report.task_id, report.attempt, dropped, [(one.at, one.level, one.text) for one in news.lines])
+    dropped, cipher = news.lines[0].number, report.cipher
+    hide = own_words if cipher is None else cipher.line
+    return Lines(report.task_id, report.attempt, dropped, [(one.at, one.level, hide(one.text)) for one in news.lines])

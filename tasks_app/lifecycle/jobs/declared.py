@@ -8,8 +8,10 @@ from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime
 from enum import Enum
 
-from tasks_app.core.differences import Difference, differences
+from tasks_app.core.confidential import Encrypted, KeyOutOfReach, Unreadable
+from tasks_app.core.differences import Difference, differences, same
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.confidential import open_job_payload
 from tasks_app.models import DeclaredJob, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
@@ -47,6 +49,16 @@ def resolved(
     return {
         name: _plain(getattr(row, name)) if name in of_row else _unordered(getattr(request, name)) for name in FIELDS
     }
+
+
+def is_same_payload(job: JobDefinition, payload: object) -> bool:
+    """Whether an encrypted one is what a file says. One that can't be opened is not."""
+    if not isinstance(job.payload, Encrypted):
+        return False
+    try:
+        return same(open_job_payload(job), payload)
+    except (Unreadable, KeyOutOfReach):
+        return False
 
 
 def applied_fields(record: DeclaredJob) -> dict[str, object]:

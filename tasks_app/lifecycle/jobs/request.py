@@ -11,12 +11,14 @@ from typing import Annotated
 
 from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
+from tasks_app.core.confidential import Encrypted
 from tasks_app.core.errors import InvalidTask, NameTaken, PunctualError, nearest, refuse_absurd_instant, shown
 from tasks_app.core.firings import INSTANT
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.jobs import CatchUp, Overlap
 from tasks_app.core.schedule import Gap, Repeat, Schedule
+from tasks_app.lifecycle.confidential import open_job_payload
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.models import Calendar, JobDefinition
 from tasks_app.models.calendar import days_of
@@ -90,6 +92,8 @@ def changed(job: JobDefinition, changes: Mapping[str, object]) -> JobRequest:
     if changes.get("parents") and not job.has_parents:
         # It leaves its schedule, and all that belongs to it; what is given beside the parents is looked at below.
         request = replace(request, **OF_A_SCHEDULE)
+    if isinstance(job.payload, Encrypted) and changes.get("payload") == job.payload:
+        changes = {name: value for name, value in changes.items() if name != "payload"}  # as it was shown, untouched
     if "calendar" in changes and not changes["calendar"]:
         request = replace(request, on_day_off=OnDayOff.SKIP)  # it goes with the calendar
     if "backoff" in changes and job.max_retry == _usual_max_retry(job):
@@ -129,15 +133,13 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
     max_retry = usual if request.max_retry is None else request.max_retry
     refuse_bad_max_retry(max_retry, InvalidTask)
     _refuse_bad_timeout(request, handler)
-    if request.task_type == CELERY_TASK:
-        celery_call(request.payload)
-    payload = fitting_payload(handler, request.payload)
+    payload = _payload(request, handler, was)
     _refuse_bad_place(request)
     when = timing(request, now, was, tenant)
     return {
         "name": name,
         "task_type": request.task_type,
-        "payload": {} if payload is None else json.loads(checked_json("payload", payload)),
+        "payload": payload,
         "lane": lane,
         "max_retry": max_retry,
         "backoff": backoff,
@@ -147,6 +149,19 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
         "when": str(request.when),
         "if_parent_fails": str(request.if_parent_fails),
     }
+
+
+def _payload(request: JobRequest, handler: Handler, was: JobDefinition | None) -> object:
+    """As its row has it, but not encrypted yet. What is encrypted stays so, unless another type is to have it."""
+    given = request.payload
+    if isinstance(given, Encrypted):
+        if was is None or was.task_type == request.task_type:
+            return given
+        given = open_job_payload(was)
+    if request.task_type == CELERY_TASK:
+        celery_call(given)
+    payload = fitting_payload(handler, given)
+    return {} if payload is None else json.loads(checked_json("payload", payload))
 
 
 def timing(request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> dict:

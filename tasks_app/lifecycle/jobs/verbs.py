@@ -4,6 +4,7 @@ Each locks the cursor of the job's schedule and the job (lock.py). So what was p
 is taken back, and nothing is planned by it any more.
 """
 
+import json
 import logging
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
@@ -15,6 +16,7 @@ from django.db import IntegrityError
 
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
+from tasks_app.core.confidential import Encrypted
 from tasks_app.core.errors import HasChildren, InvalidTask, PunctualError, UnknownJob, shown
 from tasks_app.core.firings import INSTANT, newest
 from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
@@ -22,6 +24,7 @@ from tasks_app.core.jobs import JobStatus, OnResume, Overlap
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.callbacks import refuse_bad_callback
+from tasks_app.lifecycle.confidential import asks, hide_job_payload
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.quotas import refuse_job_over_quota
 from tasks_app.lifecycle.release import release_of_job
@@ -74,6 +77,9 @@ def create(request: JobRequest, operator: Operator, tenant: str | None = None) -
             "updated_at": now,
             "shard": 0,
         }
+        if asks(tenant, values["task_type"]):
+            values["id"] = run("next_job", {})[0][0]
+            values["payload"] = hide_job_payload(tenant, values["task_type"], values["id"], values["payload"])
         try:
             with atomic():
                 job = JobDefinition.objects.create(tenant=tenant, **values)
@@ -109,6 +115,8 @@ def edit(
         _refuse_bad_payload(values["task_type"], job.tenant, values["payload"])
         if values["payload"] != job.payload:
             refuse_job_over_quota(tenant, values["payload"], new=False)
+        values["payload"] = hide_job_payload(job.tenant, values["task_type"], job.id, values["payload"])
+        hidden = isinstance(values["payload"], Encrypted) and values["payload"] is not job.payload
         left, new_times = (
             Left(now) if waited else leave(job, cursor, now, operator.name),
             {name for name in _TIMES if values[name] != getattr(job, name)},
@@ -138,6 +146,7 @@ def edit(
         detail = {"before": before, "after": after}
         _audit(operator, "edit", job, detail | ({"overrides_dropped": dropped} if dropped else {}))
         changes = [name for name in after if after[name] != before.get(name) and name != "revision"]
+        changes += ["payload"] if hidden and "payload" not in changes else []
         _tell("job.edited", job, operator, {"changed": changes})
     return Changed(_fresh(job), dues)
 
@@ -255,10 +264,17 @@ def trigger(
         if payload is not None and handler is not None:
             payload = fitting_payload(handler, payload)
             _refuse_bad_payload(job.task_type, job.tenant, payload)
+        if payload is not None:
+            refuse_job_over_quota(job.tenant, payload, new=False)
         if given not in (None, Overlap.ALLOW) and job.overlap == Overlap.ALLOW:
             hold_turns(job.id)
         policy = given or Overlap(job.overlap)
-        done = _trigger(job, key, None if payload is None else checked_json("payload", payload), policy)
+        text = None if payload is None else checked_json("payload", payload)
+        if text is not None and isinstance(
+            given_hidden := hide_job_payload(job.tenant, job.task_type, job.id, payload), Encrypted
+        ):
+            text = json.dumps(given_hidden.as_json)
+        done = _trigger(job, key, text, policy)
         if done.new:
             about, detail = (job.tenant, job.task_type), {"key": key}
             if given or policy is not Overlap.ALLOW:

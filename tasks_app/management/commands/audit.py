@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import islice
 
 from django.core.management.base import CommandError
 
@@ -17,12 +17,14 @@ from tasks_app.conf import conf
 from tasks_app.core.audit_keys import new_key
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.phrases import counted
-from tasks_app.engine.channels.anchor_places import can_be_read, read_anchors, send_anchors
+from tasks_app.engine.channels.anchor_places import can_be_read, is_folder, label_of, read_anchors, send_anchors
 from tasks_app.engine.watch import audit_export, audit_verify
+from tasks_app.engine.watch.audit_anchors import Source
 from tasks_app.engine.watch.audit_browse import AuditFilter, all_entries
+from tasks_app.engine.watch.audit_findings import Report, as_json
 from tasks_app.lifecycle import audit_anchor
-from tasks_app.management.terminal import TerminalCommand
-from tasks_app.models import AuditEntry
+from tasks_app.management.terminal import TerminalCommand, account
+from tasks_app.models import AnchorPlace, AuditEntry
 from tasks_app.sealing import audit_keys
 
 COLUMNS = (
@@ -65,7 +67,18 @@ class Command(TerminalCommand):
         )
         verify.add_argument("--export", metavar="FILE", help="verify this export instead; - is the standard input")
         verify.add_argument("--json", action="store_true", help="a JSON object a line, the last one sums up")
-        verbs.add_parser("anchor", help="sign how far each trail goes, now, and send what places for anchors lack")
+        anchor = verbs.add_parser(
+            "anchor", help="sign how far each trail goes, now, and send what places for anchors lack"
+        )
+        anchor.add_argument(
+            "--after-loss",
+            metavar="REASON",
+            help="sign also that a failover or restore has lost what was anchored after --last-good, and why",
+        )
+        anchor.add_argument(
+            "--last-good", type=int, metavar="NUMBER", help="the last anchor of before that still holds; 0: none does"
+        )
+        anchor.add_argument("--by", default=account(), help="who says so; default: the system user")
         export = verbs.add_parser("export", help="in the order of commit, as JSON lines with places and hashes")
         export.add_argument("--tenant", help="of this tenant only; '' is what all tenants share")
         export.add_argument("--since", type=_instant, help="from this day or instant on, in UTC")
@@ -88,19 +101,20 @@ class Command(TerminalCommand):
         if options["export"]:
             self._verify_export(options["export"])
             return
-        report, began = audit_verify.Report(), time.monotonic()
+        report, began = Report(), time.monotonic()
         given = {"tenant": options["tenant"], "since": options["since"], "progress": self._progress(options)}
-        for number, finding in enumerate(audit_verify.verify(report, audit_keys(), self._anchors(options), **given), 1):
+        given |= {"places": self._places(options)}
+        for number, finding in enumerate(audit_verify.verify(report, audit_keys(), **given), 1):
             if options["json"]:
-                self.stdout.write(audit_verify.as_json(finding))
+                self.stdout.write(as_json(finding))
             elif number <= audit_verify.NAMED:
                 self.stdout.write(f"{finding.kind}: {finding.sentence}")
-        self._sum_up(report, time.monotonic() - began, as_json=options["json"])
+        self._sum_up(report, time.monotonic() - began, in_json=options["json"])
         if report.found:
             raise CommandError(f"{counted(report.found, 'finding')}: the audit trail is not what was written.")
 
-    def _sum_up(self, report: audit_verify.Report, seconds: float, *, as_json: bool) -> None:
-        if as_json:
+    def _sum_up(self, report: Report, seconds: float, *, in_json: bool) -> None:
+        if in_json:
             told = dataclasses.asdict(report) | {"ok": report.ok, "seconds": round(seconds, 3)}
             self.stdout.write(json.dumps({"summary": told}, ensure_ascii=False))
             return
@@ -114,9 +128,14 @@ class Command(TerminalCommand):
         if report.anchored_at is None:
             self.stdout.write("No anchor was found: whoever owns the database could have rewritten all of it.")
         else:
-            self.stdout.write(
-                f"{counted(report.anchors, 'anchor')}; what came after {report.anchored_at} has none yet."
-            )
+            where = " and ".join(report.anchors_from) or "this database itself"
+            said = f"{counted(report.anchors, 'anchor')} from {where}"
+            self.stdout.write(f"{said}; what came after {report.anchored_at} has none yet.")
+            if not report.anchors_from:
+                self.stdout.write(
+                    "Whoever owns the database could have changed these anchors, too: name a place that has them with "
+                    "--anchors."
+                )
 
     def _verify_export(self, path: str) -> None:
         with contextlib.nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8") as lines:
@@ -127,10 +146,15 @@ class Command(TerminalCommand):
             raise CommandError("The export is not what was signed.")
         self.stdout.write("The export is what was signed.")
 
-    def _anchors(self, options) -> Iterator[str] | None:
-        """Of the places that are named, or of the settings; None: those of the database."""
+    def _places(self, options) -> list[Source]:
+        """Those that are named, or of the settings; none: the anchors of the database count. A folder may be another on
+        each machine, so nobody knows what the one here should have."""
         given = options["anchors"] or [url for url in conf().AUDIT_ANCHOR_URLS if can_be_read(url)]
-        return chain.from_iterable(map(read_anchors, given)) if given else None
+        sent = dict(AnchorPlace.objects.values_list("place", "sent_no"))
+        return [
+            Source(label_of(url), read_anchors(url), 0 if is_folder(url) else sent.get(label_of(url), 0))
+            for url in given
+        ]
 
     def _progress(self, options) -> Callable[[int], None]:
         last = time.monotonic()
@@ -144,7 +168,7 @@ class Command(TerminalCommand):
         return tell
 
     def _anchor(self, options) -> None:
-        made = audit_anchor.anchor()
+        made = audit_anchor.anchor(self._loss(options))
         self.stdout.write(
             f"Anchor {made.no:,} names {counted(made.trails, 'trail')} that changed since the one before."
         )
@@ -153,6 +177,14 @@ class Command(TerminalCommand):
             self.stdout.write(f"{counted(sent, 'anchor')} sent to {counted(len(conf().AUDIT_ANCHOR_URLS), 'place')}.")
         else:
             self.stderr.write('It is kept in the database only: PUNCTUAL["AUDIT_ANCHOR_URLS"] is empty.')
+
+    def _loss(self, options) -> audit_anchor.Loss | None:
+        reason, last_good = options["after_loss"], options["last_good"]
+        if reason is None and last_good is None:
+            return None
+        if reason is None or last_good is None:
+            raise CommandError("--after-loss and --last-good belong together: what was lost, and since when.")
+        return audit_anchor.Loss(last_good, reason, options["by"])
 
     def _export(self, options) -> None:
         key = audit_anchor.signer() if options["signed"] else None

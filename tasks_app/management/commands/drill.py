@@ -1,4 +1,4 @@
-"""`manage.py drill dispatcher|worker|broker|database|failover|restore|all`: a disaster on purpose, and what it cost.
+"""`manage.py drill dispatcher|worker|broker|database|failover|site|restore|all`: a disaster, and what it cost.
 
 Each drill has a PostgreSQL, a broker, beats and workers of its own, on temporary data. It never connects to the
 installation's, of which it takes only how long leases and the like are.

@@ -7,16 +7,17 @@ import json
 import time
 from argparse import ArgumentParser
 from dataclasses import asdict
+from datetime import timedelta
 
 from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, PunctualError
-from tasks_app.core.phrases import counted
+from tasks_app.core.phrases import counted, span
 from tasks_app.core.schedule import in_zone
 from tasks_app.engine.operations import site as orders
-from tasks_app.engine.watch.site_status import SitesView, read_sites
+from tasks_app.engine.watch.site_status import SitesView, SiteView, read_sites
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.installation import look
 from tasks_app.management.terminal import TerminalCommand, account
@@ -108,8 +109,10 @@ class Command(TerminalCommand):
             here = "   (here)" if one.name == seen.own else ""
             self.stdout.write(
                 f"  {one.name:12} {one.state:12} {counted(one.beats, 'beat'):>8} {counted(one.workers, 'worker'):>10} "
-                f"{counted(one.slots, 'slot'):>8}{here}"
+                f"{counted(one.slots, 'slot'):>8}   {_last_beat(one)}{here}"
             )
+        for one in seen.standbys:
+            self.stdout.write(f"Standby of the database: {one}.")
         if seen.resuming:
             self.stdout.write(f"Lanes go on one after the other: `manage.py recover --report {seen.resuming!r}`.")
 
@@ -117,3 +120,9 @@ class Command(TerminalCommand):
         if not options["reason"]:
             raise InvalidTask("--reason is missing; say briefly why, for whoever reads it later.")
         return Operator(options["by"], options["reason"])
+
+
+def _last_beat(one: SiteView) -> str:
+    if one.seen_seconds_ago is None:
+        return "no beat known"
+    return f"last beat {span(timedelta(seconds=max(1, round(one.seen_seconds_ago))))} ago"

@@ -162,6 +162,7 @@ def _as_json(view: TenantView) -> dict[str, object]:
         "timezone": row.timezone or "UTC",
         "contacts": row.contacts,
         "weight": row.weight,
+        "encrypted": row.encrypted,
         "quotas": {name: getattr(row, name) for name in QUOTAS},
         "tasks": row.tasks,
         "held_tasks": view.held_tasks,

@@ -27,6 +27,8 @@ WITH old AS MATERIALIZED (
     RETURNING t.tenant, t.floor_place
 ), waiting AS (
     DELETE FROM punctual_audit_unchained WHERE created_at < %(before)s::timestamptz
+), missing AS (
+    DELETE FROM punctual_audit_missing WHERE created_at < %(before)s::timestamptz
 )
 DELETE FROM punctual_audit_link
 WHERE ctid = ANY (ARRAY(

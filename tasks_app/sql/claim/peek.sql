@@ -5,7 +5,7 @@
 -- claimed, dead but not yet removable, and stepping over thousands of them many times a second once took half of a core.
 -- Last, where it is asked for, a row without a lane that tells what else a beat wants to know about once a second, so that a
 -- quiet night takes no statements for it: whether anybody waits for a turn in these shards, whether a subscription is
--- active, and what gates go by.
+-- active, whether there are several tenants, and what gates go by.
 -- What is held back (see claim) is not looked at.
 WITH l AS MATERIALIZED (
     SELECT given.lane, greatest(to_timestamp(given.since), held.before) AS since, coalesce(held.before, '-infinity') AS held
@@ -56,6 +56,7 @@ SELECT NULL, NULL, NULL, 0, 0, 0, jsonb_build_object(
         ) AS first
     ),
     'subscriptions', EXISTS (SELECT FROM punctual_subscription WHERE state = 'ACTIVE'),
+    'tenants', EXISTS (SELECT FROM punctual_tenant WHERE name <> ALL (ARRAY['default', 'internal'])),
     'gates', (
         SELECT coalesce(jsonb_agg(jsonb_build_array(kind, name, rate, burst, max_running)), '[]')
         FROM (

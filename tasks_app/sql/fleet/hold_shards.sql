@@ -5,8 +5,11 @@
 -- A beat of a site that is not the active one holds nothing.
 -- A beat that renewed at a moment far ahead did so before the clock was set back, and not since: its lease may have an hour
 -- to go, but counts as run out. If it is alive, it contends again within a third of its lease.
+-- It is also the sign of life of a beat that may dispatch, which comes as often: it would be a statement of its own.
 WITH
 --include report_beat
+,
+--include sign_of_life
 , total AS MATERIALIZED (
     SELECT count(*) AS shards FROM punctual_shard_lease
 ), fleet AS MATERIALIZED (

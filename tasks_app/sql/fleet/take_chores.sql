@@ -5,9 +5,10 @@
 -- is the look for silence while no lease of what is away has run out, the work on campaigns while there is none, or none
 -- that another beat leaves to this one, the walk over what waits for others while nothing does, the work on what is overdue
 -- while nobody has ordered any, the end of what recoveries hold while they hold nothing, the opening of lanes while no site was
--- activated, the work on tenants while none is suspended or has a quota that is counted, the move to the past while nothing is
+-- activated, the work on tenants while none is suspended or has a quota that is counted or data to encrypt, the move to the past while nothing is
 -- old enough, the look for alarms while there is no rule (and none that was read for), the sending of alerts while none waits,
 -- and the chaining of the audit trail while all of it is. What this beat wants to do in any case is never idle.
+-- What this beat has done since its last look it tells along with this one, and how long ago that was.
 WITH
 --include report_beat
 , idle AS MATERIALIZED (
@@ -38,6 +39,7 @@ WITH
     WHERE (SELECT min(tenant) FROM punctual_held) IS NULL
       AND NOT EXISTS (SELECT FROM punctual_tenant WHERE state = 'SUSPENDED')
       AND NOT EXISTS (SELECT FROM punctual_tenant WHERE max_tasks IS NOT NULL OR max_jobs IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM punctual_key_walk WHERE state = 'RUNNING')
     UNION ALL
     SELECT 'move'
     WHERE coalesce((SELECT min(finished_at) FROM punctual_batch) >= clock_timestamp() - make_interval(secs => %(keep)s), TRUE)
@@ -48,19 +50,36 @@ WITH
     SELECT 'chain' WHERE (SELECT min(entry_id) FROM punctual_audit_unchained) IS NULL
     UNION ALL
     SELECT 'alert' WHERE (SELECT min(channel) FROM punctual_alarm_alert WHERE done_at IS NULL) IS NULL
+), chore AS MATERIALIZED (
+    SELECT e.name, given.every, given.idle, told.done_at,
+           told.done_at > coalesce(e.failing_since, '-infinity') AS well,  -- a failure that came later stays
+           given.name IS NOT NULL
+           AND (e.next_at <= clock_timestamp() OR e.next_at > clock_timestamp() + make_interval(secs => given.every)) AS due
+    FROM punctual_chore e
+    LEFT JOIN (
+        SELECT c.*, idle.name IS NOT NULL AND c.name <> ALL (%(wanted)s::text[]) AS idle
+        FROM unnest(%(names)s::text[], %(everys)s::float8[]) AS c(name, every) LEFT JOIN idle USING (name)
+    ) AS given ON given.name = e.name
+    LEFT JOIN (
+        SELECT d.name, clock_timestamp() - make_interval(secs => d.ago) AS done_at
+        FROM unnest(%(done)s::text[], %(ago)s::float8[]) AS d(name, ago)
+    ) AS told ON told.name = e.name
+    WHERE told.name IS NOT NULL
+       OR given.name IS NOT NULL
+          AND (e.next_at <= clock_timestamp() OR e.next_at > clock_timestamp() + make_interval(secs => given.every))
+    ORDER BY e.name
+    FOR NO KEY UPDATE OF e
 ), taken AS (
     UPDATE punctual_chore e
-    SET next_at = clock_timestamp() + make_interval(secs => c.every), ran_at = clock_timestamp(), ran_by = %(name)s,
-        done_at = CASE WHEN c.idle THEN clock_timestamp() ELSE e.done_at END,
-        failures = CASE WHEN c.idle THEN 0 ELSE e.failures END,
-        failing_since = CASE WHEN c.idle THEN NULL ELSE e.failing_since END,
-        error = CASE WHEN c.idle THEN '' ELSE e.error END
-    FROM (
-        SELECT chore.*, idle.name IS NOT NULL AND chore.name <> ALL (%(wanted)s::text[]) AS idle
-        FROM unnest(%(names)s::text[], %(everys)s::float8[]) AS chore(name, every) LEFT JOIN idle USING (name)
-    ) AS c
+    SET next_at = CASE WHEN c.due THEN clock_timestamp() + make_interval(secs => c.every) ELSE e.next_at END,
+        ran_at = CASE WHEN c.due THEN clock_timestamp() ELSE e.ran_at END,
+        ran_by = CASE WHEN c.due THEN %(name)s ELSE e.ran_by END,
+        done_at = CASE WHEN c.due AND c.idle THEN clock_timestamp() ELSE greatest(e.done_at, c.done_at) END,
+        failures = CASE WHEN c.well OR c.due AND c.idle THEN 0 ELSE e.failures END,
+        failing_since = CASE WHEN c.well OR c.due AND c.idle THEN NULL ELSE e.failing_since END,
+        error = CASE WHEN c.well OR c.due AND c.idle THEN '' ELSE e.error END
+    FROM chore c
     WHERE e.name = c.name
-      AND (e.next_at <= clock_timestamp() OR e.next_at > clock_timestamp() + make_interval(secs => c.every))
-    RETURNING e.name, c.idle
+    RETURNING e.name, c.due AND NOT c.idle AS to_do
 )
-SELECT name FROM taken WHERE NOT idle
+SELECT name FROM taken WHERE to_do

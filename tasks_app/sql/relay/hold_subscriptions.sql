@@ -1,10 +1,11 @@
 -- hold_subscriptions: renew those that this beat delivers, and take of those that nobody does, up to a fair share.
 -- Nobody waits for anybody (SKIP LOCKED). Who has more than its share lets go of some when it is between two deliveries.
+-- A beat of a site that is not the active one holds nothing, and is no one to share with.
 WITH share AS MATERIALIZED (
     SELECT ceil((SELECT count(*) FROM punctual_subscription WHERE state = 'ACTIVE')::float8 / count(*))::bigint AS number
     FROM (
         SELECT node_id FROM punctual_node
-        WHERE kind = 'BEAT' AND seen_at > clock_timestamp() - make_interval(secs => %(ttl)s)
+        WHERE kind = 'BEAT' AND site = %(site)s AND seen_at > clock_timestamp() - make_interval(secs => %(ttl)s)
           AND seen_at < clock_timestamp() + make_interval(secs => %(ttl)s)
         UNION SELECT %(node_id)s::uuid
     ) AS live
@@ -28,6 +29,7 @@ WITH share AS MATERIALIZED (
       AND CASE WHEN w.own THEN s.holder = %(node_id)s
                ELSE s.holder IS NULL OR s.holder = %(node_id)s OR s.lease_until < clock_timestamp()
                     OR s.lease_until > clock_timestamp() + 2 * make_interval(secs => %(ttl)s) END
+      AND NOT EXISTS (SELECT FROM punctual_installation i WHERE i.site IS DISTINCT FROM %(site)s)
     ORDER BY s.id
     FOR NO KEY UPDATE OF s SKIP LOCKED
 ), held AS (

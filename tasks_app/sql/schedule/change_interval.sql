@@ -2,6 +2,7 @@
 -- What waits for its next roll waits in proportion: what would have waited for half of the old interval waits for half of
 -- the new one. So what was spread evenly over the old one is spread evenly over the new one, and nothing waits longer
 -- than it. What is due, or is to be tried again after a failure, keeps its moment; a RUNNING one rolls by the new one.
+-- What was put aside is due in a time that never comes, and stays so: it has its own moment when it is put back.
 -- What has moved comes back with both moments: its type may have a timer to wait for from the new one on, and only then is
 -- it told (tell_moved).
 WITH mine AS MATERIALIZED (
@@ -17,7 +18,7 @@ WITH mine AS MATERIALIZED (
 )
 UPDATE punctual_task t
 SET repeat_after = make_interval(secs => %(repeat_after)s::float8),
-    due_at = CASE WHEN t.due_at > clock.now AND t.attempt = 0
+    due_at = CASE WHEN t.due_at > clock.now AND t.due_at < %(never)s::timestamptz AND t.attempt = 0
                   THEN clock.now + (t.due_at - clock.now) * (%(repeat_after)s::float8 / extract(epoch FROM t.repeat_after)::float8)
                   ELSE t.due_at END,
     updated_at = clock_timestamp()

@@ -21,7 +21,9 @@ moved AS (
     RETURNING t.id, t.tenant, t.lane, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.status, t.due_at, t.error_code,
               t.error_msg, t.start_time, t.finish_time, m.run, m.worker, m.tags, m.attempt + 1 AS attempt, t.attempt = 0 AS rolls,
               CASE WHEN t.status = 'DEAD'
-                   THEN punctual_fingerprint(t.task_type, t.error_code, t.error_msg, '') END AS fingerprint
+                   THEN punctual_fingerprint(t.task_type, t.error_code,
+                                             CASE WHEN starts_with(t.error_msg, '$punctual:1:') THEN '' ELSE t.error_msg END, '')
+              END AS fingerprint
 ), home AS (
     DELETE FROM punctual_away a USING moved m WHERE a.task = m.id
 ), arrived AS (
@@ -40,7 +42,9 @@ moved AS (
     SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
            m.biz_key AS key, m.job, m.fire_time, m.idem_key, m.worker, m.run AS batch_no, m.attempt, NULL::text AS state,
            jsonb_strip_nulls(jsonb_build_object(
-               'code', m.error_code, 'message', left(m.error_msg, 500), 'next', CASE WHEN NOT m.rolls THEN m.due_at END,
+               'code', m.error_code,
+               'message', CASE WHEN starts_with(m.error_msg, '$punctual:1:') THEN 'encrypted' ELSE left(m.error_msg, 500) END,
+               'next', CASE WHEN NOT m.rolls THEN m.due_at END,
                'fingerprint', m.fingerprint, 'tags', CASE WHEN m.status = 'DEAD' THEN m.tags END)) AS data, TRUE AS with_data
     FROM moved m
 ),

@@ -1,5 +1,6 @@
 -- mark_fail: RUNNING rows of this batch -> FAIL with a next try, or DEAD with a dead letter.
 -- `final` is mark_fail_unrecoverable, else mark_fail_retryable: then the row's own budget decides.
+-- An encrypted message says nothing to whoever hears of it, nor what its cause is: that goes by the code and the frame.
 -- A rolling task never dies: after its last failure it rolls, as after a success. An attempt row is kept for each failure.
 WITH
 --include locked
@@ -35,7 +36,9 @@ WITH
               t.error_msg, t.start_time, t.finish_time,
               CASE WHEN t.attempt > 0 AND t.status = 'FAIL' THEN g.held_by END AS held_by, g.g,
               CASE WHEN t.status = 'DEAD'
-                   THEN punctual_fingerprint(t.task_type, t.error_code, t.error_msg, g.g ->> 'frame') END AS fingerprint
+                   THEN punctual_fingerprint(t.task_type, t.error_code,
+                                             CASE WHEN starts_with(t.error_msg, '$punctual:1:') THEN '' ELSE t.error_msg END,
+                                             g.g ->> 'frame') END AS fingerprint
 ), tried AS (
     INSERT INTO punctual_attempt (task_id, attempt, batch_no, worker, started_at, finished_at, error_code, error_msg, held_by)
     SELECT m.id, m.attempt, b.batch_no, b.worker, m.start_time, m.finish_time, m.error_code, m.error_msg, m.held_by
@@ -50,7 +53,8 @@ WITH
            m.biz_key AS key, m.job, m.fire_time, m.idem_key, (SELECT worker FROM b) AS worker,
            (SELECT batch_no FROM b) AS batch_no, m.attempt, NULL::text AS state,
            jsonb_strip_nulls(jsonb_build_object(
-               'code', m.error_code, 'message', left(m.error_msg, 500), 'next', m.due_at,
+               'code', m.error_code, 'next', m.due_at,
+               'message', CASE WHEN starts_with(m.error_msg, '$punctual:1:') THEN 'encrypted' ELSE left(m.error_msg, 500) END,
                'fingerprint', m.fingerprint, 'tags', CASE WHEN m.status = 'DEAD' THEN m.g -> 'tags' END)) AS data,
            TRUE AS with_data
     FROM moved m

@@ -17,7 +17,9 @@ WITH
 ), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
            (SELECT worker FROM b) AS worker, (SELECT batch_no FROM b) AS batch_no, m.attempt + 1 AS attempt, NULL::text AS state,
-           jsonb_build_object('code', m.error_code, 'reason', left(m.error_msg, 500), 'by', 'handler') AS data, TRUE AS with_data
+           jsonb_build_object('code', m.error_code, 'reason', CASE WHEN starts_with(m.error_msg, '$punctual:1:') THEN 'encrypted'
+                                                                   ELSE left(m.error_msg, 500) END,
+                              'by', 'handler') AS data, TRUE AS with_data
     FROM moved m
 ),
 --include tell

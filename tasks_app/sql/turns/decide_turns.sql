@@ -96,11 +96,12 @@ WITH clock AS MATERIALIZED (
     WHERE t.id = d.task AND d.fate = 'back' AND t.status IN ('INIT', 'FAIL')
     RETURNING t.id
 ), back AS (
-    -- One that waited for a retry, or was snoozed, wants its turn when that is over.
+    -- One that waited for a retry, or was snoozed, wants its turn when that is over. One that was put aside had its time.
     UPDATE punctual_turn w
-    SET state = CASE WHEN k.due_at > clock.now THEN 'new' ELSE 'queued' END,
-        at = CASE WHEN k.due_at > clock.now THEN k.due_at ELSE w.at END
-    FROM clock, yielded y JOIN locked k ON k.id = y.id
+    SET state = CASE WHEN k.later THEN 'new' ELSE 'queued' END, at = CASE WHEN k.later THEN k.due_at ELSE w.at END
+    FROM yielded y JOIN (
+        SELECT id, due_at, due_at > clock.now AND due_at < %(never)s::timestamptz AS later FROM locked, clock
+    ) AS k ON k.id = y.id
     WHERE w.task = y.id AND w.state = 'taken'
 ), cancelled AS (
     UPDATE punctual_task t

@@ -50,6 +50,17 @@ def test_a_tenant_is_made_changed_suspended_and_resumed_each_with_a_reason(opera
     ]
 
 
+def test_what_was_changed_since_the_page_was_opened_is_not_set_back(operator):
+    seen = tenants.version_of(tenants.create("acme", by()))
+    assert seen in operator.get(f"{TENANTS}edit/acme/").content.decode().replace("&#x2B;", "+")
+    tenants.edit("acme", {"max_tasks": 5}, by())
+
+    answer = operator.post(f"{TENANTS}edit/acme/", form(title="Acme", seen=seen))
+
+    assert (answer.status_code, "after you opened it" in answer.content.decode()) == (400, True)
+    assert Tenant.objects.get(name="acme").max_tasks == 5
+
+
 def test_the_pages_show_why_one_is_suspended_and_what_waits(viewer):
     tenants.create("acme", by(), title=SCRIPT, max_tasks=10)
     tenants.suspend("acme", by("the invoice is open"))

@@ -180,7 +180,7 @@ def test_who_is_killed_at_any_step_loses_nothing_and_doubles_nothing(archive, tm
     name = past_day(days_ago(20), IDS)
     environment = os.environ | {"DATABASE_URL": url_of_test_database()}
 
-    code = nursery.run("tests.support.archive", str(tmp_path), str(step), when, env=environment).returncode
+    code = nursery.run("tests.support.archive", str(tmp_path), str(step), when, env=environment, ours=True).returncode
 
     assert code == -signal.SIGKILL
     assert everywhere(archive) == ONCE

@@ -133,7 +133,7 @@ def test_submitting_schedules_the_audit_at_once():
     task = audit_task(pending())
 
     assert task.live
-    assert abs(task.due_at - timezone.now()) < timedelta(seconds=5)
+    assert abs(task.due_at - timezone.now()) < timedelta(seconds=60)
 
 
 @pytest.mark.parametrize("lead", [0, 600])

@@ -11,7 +11,7 @@ from tasks_app.engine import nodes
 from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.process import PunctualBeat
 from tasks_app.models import TaskBatch, Turn
-from tests.support.engine import row
+from tests.support.engine import close_beat, row
 from tests.support.marks import commits
 from tests.support.turns import ids, one_at_a_time
 from tests.support.wait import wait_until
@@ -39,16 +39,14 @@ def broker():
 
 @pytest.fixture
 def beat(broker):
-    """Without its threads."""
     from scheduler_project.celery import app
 
     handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
     beat = PunctualBeat(app=app, lazy=True)
     beat.setup_schedule()
     beat._dispatcher = Dispatcher(beat._name, broker.publish, beat._listener)
-    beat._maintained = True
     yield beat
-    beat.close()
+    close_beat(beat)
     for one, handler in handlers.items():
         signal.signal(one, handler)
 

@@ -318,7 +318,7 @@ def test_a_beat_runs_the_scan_beside_its_other_chores():
 
     assert publish_task(article).live
     entry = MaintenanceEntry.objects.get(name="compensate")
-    assert timedelta(seconds=50) < entry.next_at - timezone.now() < timedelta(seconds=61)
+    assert timedelta(seconds=10) < entry.next_at - timezone.now() < timedelta(seconds=61)
 
 
 @commits

@@ -51,8 +51,9 @@ def beats(number: int) -> list[Beat]:
 
 def report(beat: Beat) -> None:
     """What the other thread of a beat does, without any chore."""
-    chores = {"names": [], "everys": [], "wanted": [], "keep": 600.0, "figures": None, "site": "main"}
-    run("take_chores", {"node_id": beat.node_id, "name": "a beat", "dispatching": False, **chores})
+    none = {"names": [], "everys": [], "wanted": [], "keep": 600.0, "done": [], "ago": []}
+    me = {"node_id": beat.node_id, "name": "a beat", "dispatching": False, "figures": None, "site": "main"}
+    run("take_chores", me | none)
 
 
 def holders() -> dict[int, UUID | None]:
@@ -394,7 +395,7 @@ def look_slowly(beat: Beat, meanwhile: Callable[[], dict[int, int]]) -> tuple[se
 
     def look() -> None:
         ask = {"node_id": beat.node_id, "name": "slow", "site": "main", "ttl": 60.0}
-        ask |= {"dispatching": True, "figures": None}
+        ask |= {"dispatching": True, "figures": None, "forget": 60.0}
         got.update(row[2] for row in execute(slow, ask) if row[2] is not None)
         connections.close_all()
 

@@ -342,7 +342,7 @@ def test_a_limit_that_another_beat_declared_is_known_soon(settings):
     declare_limits(REGISTRY)
     task = schedule("T_THREE", "a")
 
-    wait_until(lambda: fleet.look() and row(task.task_id).status == "RUNNING", timeout=5)
+    wait_until(lambda: fleet.look() and row(task.task_id).status == "RUNNING")
 
 
 def test_the_look_that_reads_a_new_limit_sees_what_is_due_under_it():

@@ -7,11 +7,12 @@ import pytest
 from django.db import connection
 
 from tasks_app.client import cancel, find, history, reschedule, schedule, schedule_many
+from tasks_app.core.errors import QuotaExceeded
 from tasks_app.engine.beat import mover
 from tasks_app.engine.beat.mover import move
 from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.lifecycle.anywhere import tasks_by_id
-from tasks_app.models import AnyTask, PastBatch, PastTask, ScheduleTask, TaskBatch
+from tasks_app.models import AnyTask, PastBatch, PastTask, ScheduleTask, TaskBatch, Tenant
 from tests.support.engine import make_due, run_due
 from tests.support.marks import commits
 from tests.support.moves import FINAL, SKIP, TUESDAY, TYPE, ids_of, settled, started
@@ -56,6 +57,23 @@ def test_what_is_over_goes_and_the_rest_stays():
     assert set(ScheduleTask.objects.values_list("id", flat=True)) == {dead, rolling, waiting, fresh}
     assert (moved.tasks, moved.strays, TaskBatch.objects.count()) == (1, 1, 1)
     assert PastBatch.objects.count() == moved.batches
+
+
+def test_a_tenant_that_has_all_it_may_have_can_give_what_is_in_the_past_another_time():
+    Tenant.objects.create(name="acme", max_tasks=1, tasks=1, at_limit=True)
+    for key in ("moved", "there"):
+        schedule(TYPE, key, at=TUESDAY)
+    ScheduleTask.objects.update(tenant="acme")
+    for key in ("moved", "there"):
+        cancel(TYPE, key, tenant="acme")
+    execute("UPDATE punctual_task SET updated_at = updated_at - interval '1 h' WHERE biz_key = 'moved'")
+    move()
+    assert PastTask.objects.count() == 1
+
+    for key in ("moved", "there"):
+        assert reschedule(TYPE, key, tenant="acme", delay=60).outcome == "CREATED"
+    with pytest.raises(QuotaExceeded):
+        reschedule(TYPE, "new", tenant="acme", delay=60)
 
 
 def test_a_row_is_in_the_past_as_it_was():

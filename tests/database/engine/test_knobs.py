@@ -17,7 +17,7 @@ from tasks_app.engine.beat.process import PunctualBeat
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.models import MaintenanceEntry
-from tests.support.engine import claim_due, expire_lease, row
+from tests.support.engine import claim_due, close_beat, expire_lease, row
 from tests.support.jobs import instances, make
 from tests.support.marks import commits
 from tests.support.wait import wait_until
@@ -72,8 +72,7 @@ def beat(settings):
 
     yield begin
     for one in begun:
-        one.close()
-        one._chores.wait_aside(20)
+        close_beat(one)
     for one, handler in handlers.items():
         signal.signal(one, handler)
 

@@ -38,6 +38,7 @@ def indexes_of_audit() -> dict[str, bool]:
 
 
 SIGNS = "0054_standbys"
+PATIENCE = 60  # seconds, for migrations on a busy machine
 
 
 def test_signs_of_life_go_to_a_table_of_their_own_and_back():
@@ -54,10 +55,10 @@ def test_signs_of_life_go_to_a_table_of_their_own_and_back():
     call_command("migrate", "tasks_app", SIGNS, verbosity=0)
 
     row = read_installation()
-    assert {address: round(ago, -1) for address, ago in row.standbys.items()} == {"10.0.0.6": 90, "": 70}
-    assert 79 < row.silent_seconds < 100
+    assert row.standbys["10.0.0.6"] - row.standbys[""] == pytest.approx(20, abs=0.1)
+    assert 69 < row.standbys[""] < 69 + PATIENCE and 79 < row.silent_seconds < 79 + PATIENCE
     execute("UPDATE punctual_installation SET seen_at = clock_timestamp()")  # it goes on
-    assert read_installation().silent_seconds < 10
+    assert read_installation().silent_seconds < PATIENCE
 
 
 @pytest.mark.parametrize("half_built", [True, False])

@@ -137,7 +137,7 @@ def test_a_signal_sent_during_the_wait_ends_it(listener):
     thread.start()
 
     schedule("T_QUIET", "a")
-    thread.join(10)
+    thread.join(30)
 
     assert waited == [Woken.TASKS]
 
@@ -151,7 +151,7 @@ def test_a_wait_can_be_interrupted(listener):
     thread.start()
 
     listener.interrupt()
-    thread.join(10)
+    thread.join(30)
 
     assert not thread.is_alive()
 

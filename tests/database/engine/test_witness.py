@@ -19,6 +19,7 @@ from tasks_app.models import AuditEntry, OutboxEvent, ScheduleTask
 from tests.support.marks import commits
 from tests.support.moves import claimed, scheduled
 from tests.support.quarantine import noted
+from tests.support.site import at
 
 pytestmark = commits
 
@@ -137,6 +138,20 @@ def test_a_new_connection_of_a_beat_looks_for_them_too(row, monkeypatch):
     BARRIER.look()
 
     assert noted_tasks() == [("told and lost", 8, "acme")]
+
+
+def test_a_process_of_a_site_that_was_left_looks_for_them_too(row, monkeypatch):
+    """The site before has seen what was lost with the primary, and the other one has not."""
+    WITNESS.compare(row, beat=False)
+    lost = start(claimed("a"), "w")
+    WITNESS.settled(lost)
+    monkeypatch.setattr(WITNESS, "_timeline", row.facts.timeline - 1)
+
+    with at("b"):
+        BARRIER.look()
+
+    assert BARRIER.standing_by
+    assert noted_tasks() == [("settled and lost", lost.tasks[0].id, "default")]
 
 
 def test_a_fault_in_the_comparison_keeps_no_process_from_its_work(row, caplog):

@@ -2,15 +2,18 @@
 
 import pytest
 
+from tasks_app.engine.beat.tenants import put_back
 from tasks_app.engine.beat.turn_giver import give_due_turns
 from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.engine.watch.why import why_task
+from tasks_app.lifecycle import tenants
 from tasks_app.models import AuditEntry, JobDefinition, Turn
 from tests.support.backfill import backfilled, foreseen, hourly, hours
 from tests.support.campaigns import carried_out
-from tests.support.engine import row
+from tests.support.engine import row, run_due
 from tests.support.jobs import make
 from tests.support.moves import FINAL, RETRY, settled
+from tests.support.operators import operator
 from tests.support.turns import comes, ids, one_at_a_time, runs, statuses, turns, what_is_due
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +94,24 @@ def test_so_does_one_that_waits_for_a_retry_and_comes_again_when_that_is_due(ove
     assert (turn.state, turn.at, row(first).attempt) == (Turn.NEW, due, 1)
     settled(what_is_due())
     comes(first)
+    assert statuses(first, second) == ["INIT", "SUCCESS"]
+
+
+def test_so_does_one_that_was_put_aside_and_stands_in_line_as_before():
+    job, [first, second, _] = first_of_a_backfill("queue_all")
+    tenants.suspend("default", operator())
+    comes(first)
+    run_due()
+    assert (statuses(first), row(first).due_at.year) == (["INIT"], 9000)
+
+    comes(second)
+
+    assert (statuses(first, second), turns(job)[first]) == (["BLOCKED", "INIT"], Turn.QUEUED)
+    run_due()  # the other one is put aside, too
+    tenants.resume("default", operator())
+    put_back()
+    settled(what_is_due())
+    give_due_turns()
     assert statuses(first, second) == ["INIT", "SUCCESS"]
 
 

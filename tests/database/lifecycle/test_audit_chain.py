@@ -3,15 +3,17 @@
 import json
 
 import pytest
+from django.conf import settings
 from django.db import connection
+from django.test import override_settings
 
 from tasks_app.core.audit_chain import digest_of
-from tasks_app.lifecycle import audit_chain
+from tasks_app.lifecycle import audit_anchor, audit_chain
 from tasks_app.lifecycle.audit import Entry, Operator, acting_from, audit
 from tasks_app.lifecycle.audit_chain import chain, entry_of
 from tasks_app.models import AuditEntry, AuditLink, AuditTrail, UnchainedEntry
 from tasks_app.sql import execute, run
-from tests.support.trail import deed, found
+from tests.support.trail import PRIVATE, deed, found
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +56,51 @@ def test_whoever_is_killed_half_way_has_given_no_place(monkeypatch):
     monkeypatch.undo()
     assert chain().entries == 4
     assert found() == []
+
+
+@pytest.fixture
+def in_parts(monkeypatch):
+    """Of five entries two get their places at a time."""
+    monkeypatch.setattr(audit_chain, "PART", 2)
+    monkeypatch.setattr(audit_chain, "CHUNK", 1)
+    for number in range(5):
+        deed(f"task {number}")
+
+
+def test_what_one_look_has_found_gets_its_places_part_by_part(in_parts):
+    audit_chain._chain_part()
+    audit_chain._chain_part()
+    assert (UnchainedEntry.objects.count(), AuditTrail.objects.get().place) == (3, 2)
+    deed("later")
+
+    assert chain().entries == 4, "whoever comes next goes on with that look, and then finds what came since"
+
+    assert [subject for _, _, subject in places()] == [*(f"task {number}" for number in range(5)), "later"]
+    looks = list(AuditLink.objects.order_by("place").values_list("chained_at", flat=True))
+    assert len(set(looks[:5])) == 1 and looks[5] > looks[0]
+    assert found() == []
+
+
+def test_an_anchor_waits_for_all_that_a_look_has_found(in_parts, monkeypatch):
+    """Another beat begins with a new look just after what waits was chained."""
+    monkeypatch.setattr(audit_anchor, "chain", looks := Chains())
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"AUDIT_KEYS": [PRIVATE]}):
+        audit_anchor.anchor()
+
+        assert (looks.calls, UnchainedEntry.objects.count()) == (2, 0)
+        assert found() == []
+
+
+class Chains:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, *, wait: bool) -> None:
+        self.calls += 1
+        if self.calls == 1:
+            audit_chain._chain_part()
+        else:
+            chain(wait=wait)
 
 
 NASTY = {

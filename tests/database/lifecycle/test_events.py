@@ -23,7 +23,7 @@ from tasks_app.engine.beat.tenants import count_again, count_used
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.quarantine import rehearse
 from tasks_app.engine.operations.quarantine import resume as resume_installation
-from tasks_app.lifecycle import hosts, installation, tenants
+from tasks_app.lifecycle import hosts, installation, tenant_keys, tenants
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.jobs import overrides, verbs
@@ -163,6 +163,8 @@ PROVOKED: dict[str, Callable[[], object]] = {
     "tenant.suspended": lambda: tenants.suspend("acme", by(), until=MONDAY),
     "tenant.resumed": lambda: tenants.suspend("acme", by()) and tenants.resume("acme", by()),
     "tenant.quota_near": come_near_a_quota,
+    "tenant.key_rotated": lambda: tenant_keys.rotate("acme", by()),
+    "tenant.key_destroyed": lambda: tenant_keys.rotate("acme", by()) and tenant_keys.destroy("acme", by()),
     "campaign.started": lambda: begun(Verb.RETRY, dead("a")),
     "campaign.finished": lambda: carried_out(begun(Verb.RETRY, dead("a"))),
     "site.activated": lambda: look() and activate("b", by()),

@@ -12,6 +12,7 @@ from tasks_app.core.overdue import Answer
 from tasks_app.engine import lookout
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.beat.chores import CHORES, Chores
+from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.operations import quarantine as orders
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_task
@@ -91,24 +92,42 @@ def test_one_that_comes_too_late_or_that_nobody_knew_is_asked_about(given):
     assert look().quarantined
 
 
-def test_a_sign_of_life_is_given_once_a_second_and_not_in_quarantine():
+def renew() -> None:
+    """What a beat that may dispatch does every few seconds."""
+    Leases(uuid4(), "beat", lambda _: None).run_once()
+
+
+@pytest.mark.parametrize("sign", [touch, renew])
+def test_a_sign_of_life_is_given_once_a_second_and_not_in_quarantine(sign):
     noted(silent=50.0)
-    touch()
+    sign()
     assert look().silent_seconds < 10
     quarantine("a test")
     execute("UPDATE punctual_sign SET at = clock_timestamp() - interval '1 hour'")
-    touch()
+    sign()
 
     assert look().silent_seconds > 3_000
 
 
-def test_signs_of_life_are_small_updates_beside_a_row_that_stays_as_it_is():
+def test_a_beat_whose_site_stands_by_since_its_look_gives_no_sign_of_life():
+    noted(silent=50.0)
+    Installation.objects.update(site="b")
+    renew()
+    assert look().silent_seconds > 40
+
+    Installation.objects.update(site="main")
+    renew()
+    assert look().silent_seconds < 10
+
+
+@pytest.mark.parametrize("sign", [touch, renew])
+def test_signs_of_life_are_small_updates_beside_a_row_that_stays_as_it_is(sign):
     noted(silent=50.0)
     written = "SELECT relname, n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = ANY (%s)"
     before = {table: figures for table, *figures in execute(written, [["punctual_sign", "punctual_installation"]])}
     for _ in range(20):
         execute("UPDATE punctual_sign SET at = at - interval '2 s'")
-        touch()
+        sign()
 
     after = {table: figures for table, *figures in execute(written, [["punctual_sign", "punctual_installation"]])}
     updates, hot = (now - then for now, then in zip(after["punctual_sign"], before["punctual_sign"], strict=True))

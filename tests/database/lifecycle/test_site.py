@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration, NothingToDo
@@ -16,6 +17,7 @@ from tasks_app.engine.beat.chores import CHORES, Chores
 from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.nodes import new_node_id, report_worker
 from tasks_app.engine.operations.quarantine import enter
+from tasks_app.engine.watch.alive import all_slots, who_is_missing
 from tasks_app.engine.watch.fleet_status import pauses
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_task
@@ -233,6 +235,47 @@ def test_beats_that_stand_by_do_no_chores_and_are_not_taken_for_those_that_do():
     beat_at("main", seconds_ago=600.0)
     assert run("last_beat", {})[0][0] > 500
     assert {chore.name for chore in CHORES} >= {"site"}
+
+
+def test_who_is_missing_is_asked_of_the_active_site_alone():
+    look()
+    beat_at("b")
+    report_worker(new_node_id(), "w:1", 4, list(LANES))
+    Node.objects.update(site="b")
+
+    assert (who_is_missing("default"), all_slots()) == ("no beat is running", 0)
+    assert {served for _, served, _ in run("canary_lanes", {"lanes": list(LANES), "node_ttl": 600.0})} == {False}
+    switched()
+    assert (who_is_missing("default"), all_slots()) == ("", 4)
+    assert {known for *_, known in run("canary_lanes", {"lanes": list(LANES), "node_ttl": 600.0})} == {True}
+    stand_by(operator())
+    assert who_is_missing("default") == "all sites stand by"
+
+
+def test_a_beat_that_takes_over_locks_as_one_does_that_adopts_a_server():
+    """The other way round each would wait for the other, just after a failover."""
+    silent(3_600.0)
+    locks: list[str] = []
+
+    def note(execute, sql, params, many, context):
+        locks.extend(table for table in ("installation", "sign") if f"punctual_{table}" in sql and "FOR UPDATE" in sql)
+        return execute(sql, params, many, context)
+
+    with at("b", SITE_TAKEOVER_SECONDS=30.0), connection.execute_wrapper(note):
+        assert see_to(look()).sites.active == "b"
+
+    assert locks[:2] == ["installation", "sign"]
+
+
+def test_a_site_that_was_chosen_and_could_not_be_opened_can_be_activated_again():
+    beat_at("b")
+    look()
+    activate("b", operator())
+
+    told("activate", "b", "--reason", "again")
+
+    assert installation().site == "b"
+    assert AuditEntry.objects.filter(verb="site").count() == 1
 
 
 # ---- lanes ----

@@ -10,12 +10,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from tasks_app.client import cancel, reschedule, schedule, schedule_many
-from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, QuotaExceeded
+from tasks_app.client.rolling import change_interval
+from tasks_app.conf import conf
+from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, QuotaExceeded, StaleRevision
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.tenants import checked_quotas, checked_weight
 from tasks_app.engine.beat import tenants as chore
 from tasks_app.engine.beat.alarms.looking import quotas
 from tasks_app.engine.beat.counting import count
+from tasks_app.engine.beat.gates import Gates
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.watch.why import why_job, why_task
@@ -24,7 +27,7 @@ from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, gate_rules
 from tasks_app.lifecycle.start import start
 from tasks_app.models import HeldTask, ScheduleTask, TaskBatch, Tenant
-from tasks_app.sql import execute
+from tasks_app.sql import execute, run
 from tests.support.alarms import rule
 from tests.support.audit import deeds
 from tests.support.engine import claim_due, row, run_due
@@ -138,6 +141,19 @@ def test_what_was_moved_or_cancelled_meanwhile_is_left_as_it_is():
     assert (row(moved).due_at, state(gone).status, HeldTask.objects.count()) == (TUESDAY, "CANCELLED", 0)
 
 
+@pytest.mark.parametrize("interval", [30, 3_600])
+def test_another_interval_leaves_what_lies_aside_where_it_is(interval):
+    [task] = scheduled("a", tenant="acme", repeat_after=60)
+    was_due = row(task).due_at
+    suspend()
+    run_due()
+
+    assert change_interval(TYPE, ["a"], interval, tenant="acme") == 1
+    resume()
+
+    assert (chore.put_back(), row(task).due_at) == (1, was_due)
+
+
 def test_what_has_expired_meanwhile_does_not_run():
     [task] = scheduled("a", tenant="acme", expires_after=60)
     suspend()
@@ -161,9 +177,32 @@ def test_of_a_type_with_a_limit_a_suspended_tenant_takes_nothing_from_others():
 
     assert granted.tasks == 1
     assert [ScheduleTask.objects.get(id=id_).biz_key for id_ in TaskBatch.objects.get().ids] == ["ours"]
-    assert HeldTask.objects.count() == 3
+    assert HeldTask.objects.count() == 0
+
+
+def test_what_is_due_of_a_suspended_tenant_is_put_aside_once_for_each_reading_of_the_rules(monkeypatch):
+    monkeypatch.setattr("tasks_app.engine.beat.gates.HEAD", 3)
+    monkeypatch.setattr("tasks_app.lifecycle.held.HEAD", 3)
+    schedule_many("T_SERIAL", [{"key": n} for n in range(5)], tenant="acme")
+    schedule_many("T_SERIAL", [{"key": "ours"}])
+    suspend()
+    gates = Gates("test")
+    shards = dict.fromkeys(range(conf().SHARDS))
+    assert "T_SERIAL" in gates.types(shards, conf().SHARDS)
+    gates.saw({("T_SERIAL", "default"): 0.0})
+
+    def held() -> int:
+        gates._opens.clear()  # as if a moment had passed
+        gates.claim({"default": 5}, 2, 1.0, {})
+        return HeldTask.objects.count()
+
+    assert [held() for _ in range(2)] == [3, 5]  # all that it looked at was theirs, the first time
+    schedule_many("T_SERIAL", [{"key": "more"}], tenant="acme")
+    assert held() == 5
+    gates.learn(run("gates", {}))
+    assert held() == 6
     resume()
-    assert chore.put_back() == 3
+    assert chore.put_back() == 6
 
 
 def test_nothing_of_it_is_planned_and_a_trigger_waits():
@@ -387,6 +426,43 @@ def test_more_jobs_than_the_quota_and_jobs_with_a_larger_payload_are_refused():
     verbs.edit(job.id, {"payload": {"a": "x"}}, operator(), tenant="acme")
     verbs.delete(job.id, operator(), tenant="acme")
     make("two", every=60, tenant="acme")
+
+
+def test_neither_a_trigger_nor_another_time_brings_a_larger_payload():
+    job = make("one", every=60, tenant="acme")
+    scheduled("a", tenant="acme", at=TUESDAY)
+    batch = started("runs", tenant="acme")
+    tenants.create("acme", operator(), max_payload_bytes=20)
+    large = {"a": "x" * 20}
+
+    with pytest.raises(QuotaExceeded, match="payload has 28 bytes"), transaction.atomic():
+        verbs.trigger(job.id, "now", operator(), tenant="acme", payload=large)
+    for key in ("a", "runs"):
+        with pytest.raises(QuotaExceeded, match="payload has 28 bytes"), transaction.atomic():
+            reschedule(TYPE, key, tenant="acme", delay=60, payload=large)
+
+    verbs.trigger(job.id, "now", operator(), tenant="acme")
+    assert reschedule(TYPE, "a", tenant="acme", delay=60, payload={"a": 1}).outcome == "UPDATED"
+    assert settled(batch) == 1
+
+
+def test_an_edit_refuses_nothing_by_what_was_only_reckoned():
+    tenants.create("acme", operator(), max_tasks=5)
+    Tenant.objects.filter(name="acme").update(tasks=6)  # some pages were counted, and it is not sure
+
+    tenants.edit("acme", {"title": "Acme"}, operator())
+
+    assert schedule(TYPE, "a", tenant="acme").outcome == "CREATED"
+
+
+def test_a_form_that_was_filled_from_what_is_old_changes_nothing():
+    seen = tenants.version_of(tenants.create("acme", operator()))
+    tenants.edit("acme", {"max_tasks": 5}, operator(), seen=seen)
+
+    with pytest.raises(StaleRevision, match="after you opened it"), transaction.atomic():
+        tenants.edit("acme", {"max_tasks": None}, operator(), seen=seen)
+
+    assert Tenant.objects.get(name="acme").max_tasks == 5
 
 
 def test_four_fifths_of_a_quota_are_told_once_and_found_by_alarms():

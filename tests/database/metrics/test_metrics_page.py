@@ -202,9 +202,9 @@ def families(token):
     beat = {"node_id": nodes.new_node_id(), "name": "b1:9", "site": "main", "figures": nodes.own_figures()}
     run("declare_shards", {"shards": 16})
     run("declare_chores", {"names": ["reap"]})
-    due = {"names": ["reap"], "everys": [60.0], "wanted": [], "keep": 600.0}
+    due = {"names": ["reap"], "everys": [60.0], "wanted": [], "keep": 600.0, "done": [], "ago": []}
     run("take_chores", beat | due | {"dispatching": False})
-    run("hold_shards", beat | {"ttl": 60.0, "dispatching": True})
+    run("hold_shards", beat | {"ttl": 60.0, "dispatching": True, "forget": 60.0})
     settled(started("a", "b", "c"), OK, RETRY, FINAL)
     with override_settings(PUNCTUAL=settings.PUNCTUAL | {"CANARY_SECONDS": 10.0}):
         send_canaries()

@@ -1,5 +1,6 @@
 """`manage.py audit verify`, `anchor`, `export` and `keys`; and the places that anchors are sent to."""
 
+import hashlib
 import json
 from io import StringIO
 
@@ -8,14 +9,16 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.test import override_settings
 
+from tasks_app.archive.place import place_of
 from tasks_app.conf import from_settings
 from tasks_app.core.audit_keys import new_key
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.engine.beat.anchoring import anchor as anchor_chore
 from tasks_app.engine.beat.anchoring import chain_entries
+from tasks_app.engine.channels import anchor_places
 from tasks_app.engine.channels.anchor_places import AnchorsNotSent, label_of, send_anchors
 from tasks_app.engine.watch.audit_status import read_audit
-from tasks_app.engine.watch.verdict import audit_not_anchored, audit_unchained
+from tasks_app.engine.watch.verdict import audit_entries_missing, audit_not_anchored, audit_unchained
 from tasks_app.lifecycle.audit_anchor import anchor
 from tasks_app.models import AnchorPlace, AuditAnchor, AuditEntry
 from tasks_app.sql import execute
@@ -119,8 +122,111 @@ def test_a_folder_gets_each_anchor_as_a_line_and_is_what_verify_goes_by(tmp_path
         tamper("DELETE FROM punctual_audit_anchor")
 
         assert [json.loads(line)["no"] for line in lines] == [1, 2]
-        assert "2 anchors; " in said("verify")
+        assert f"2 anchors from {tmp_path}; " in said("verify")
         assert "No anchor was found" in said("verify", "--anchors", "/dev/null")
+
+
+def test_anchors_of_the_database_itself_are_told_as_that(keys):
+    deed("task 1")
+    anchor()
+
+    words = said("verify")
+    assert "1 anchor from this database itself; " in words and "could have changed these anchors, too" in words
+
+
+def test_each_machine_has_all_anchors_in_its_own_folder(tmp_path):
+    here, elsewhere = tmp_path / "anchors.jsonl", tmp_path / "elsewhere"
+    with punctual(AUDIT_ANCHOR_URLS=[str(tmp_path)]):
+        deed("task 1")
+        anchor()
+        send_anchors()
+        here.rename(elsewhere)  # a beat of another machine sends next, and its folder is empty
+        anchor()
+        assert (send_anchors(), len(here.read_text().splitlines())) == (2, 2)
+        assert "has anchors up to 1; the database has some up to 2" in said("verify", "--anchors", str(elsewhere))
+        elsewhere.rename(here)
+
+        assert (send_anchors(), send_anchors()) == (1, 0)
+        assert [json.loads(line)["no"] for line in here.read_text().splitlines()] == [1, 2]
+
+
+def test_after_the_database_was_set_back_both_anchors_of_a_number_are_kept(tmp_path):
+    with punctual(AUDIT_ANCHOR_URLS=[str(tmp_path)]):
+        for _ in range(3):
+            anchor()
+        send_anchors()
+        tamper("DELETE FROM punctual_audit_anchor WHERE no > 1", "UPDATE punctual_audit_place SET sent_no = 1")
+        anchor()
+
+        assert send_anchors() == 1
+        assert "There are two anchors 2" in refused("verify")
+
+
+@pytest.fixture
+def bucket(tmp_path, monkeypatch):
+    """A bucket that lies in a folder."""
+    (tmp_path / "bucket").mkdir()
+    monkeypatch.setattr(anchor_places, "_bucket", lambda url: place_of(str(tmp_path / "bucket")))
+    with punctual(AUDIT_ANCHOR_URLS=["s3://bucket/prefix?region=eu"]):
+        yield tmp_path / "bucket"
+
+
+def test_nothing_in_a_bucket_is_written_over(bucket):
+    for _ in range(2):
+        anchor()
+    assert (send_anchors(), "2 anchors from s3://bucket/prefix (" in said("verify")) == (2, True)
+    tamper("DELETE FROM punctual_audit_anchor WHERE no = 2", "UPDATE punctual_audit_place SET sent_no = 1")
+    anchor()
+
+    send_anchors()
+
+    assert [file.name[:12] for file in sorted((bucket / "anchors").iterdir())] == [
+        "000000000001",
+        *["000000000002"] * 2,
+    ]
+    assert "There are two anchors 2" in refused("verify")
+
+
+def test_a_bucket_that_lacks_what_it_was_sent_is_a_finding(bucket):
+    for _ in range(2):
+        anchor()
+    send_anchors()
+    sorted((bucket / "anchors").iterdir())[-1].unlink()
+
+    assert "has anchors up to 1, but was sent those up to 2, says the database" in refused("verify")
+
+
+def test_what_was_lost_is_signed_with_who_says_so_and_why(tmp_path):
+    with punctual(AUDIT_ANCHOR_URLS=[str(tmp_path)]):
+        for _ in range(2):
+            anchor()
+        send_anchors()
+        tamper("DELETE FROM punctual_audit_anchor WHERE no = 2", "UPDATE punctual_audit_place SET sent_no = 1")
+        assert "belong together" in refused("anchor", "--after-loss", "the failover of Monday")
+
+        said("anchor", "--after-loss", "the failover of Monday", "--last-good", "1", "--by", "olga")
+
+        assert "note: 1 anchor was lost with a database, says olga in anchor 2: 'the failover of Monday'." in said(
+            "verify"
+        )
+
+
+def test_places_have_names_of_their_own():
+    eu, us = (f"s3://bucket/prefix?region={region}" for region in ("eu", "us"))
+
+    assert label_of(eu) != label_of(us) and "region" not in label_of(eu)
+    assert label_of("s3://bucket/prefix") == "s3://bucket/prefix"
+
+
+def test_a_place_is_forgotten_when_nobody_has_sent_anything_there_for_a_day(keys):
+    """While settings are being changed, beats differ in them."""
+    for label in ("/old", "/new"):
+        AnchorPlace.objects.create(place=label)
+    execute("UPDATE punctual_audit_place SET tried_at = now() - interval '25 hours' WHERE place = '/old'")
+
+    anchor_chore()
+
+    assert [row.place for row in AnchorPlace.objects.all()] == ["/new"]
 
 
 def test_a_line_that_a_crash_has_cut_off_spoils_no_other(tmp_path):
@@ -167,6 +273,8 @@ def test_a_webhook_gets_them_and_its_address_is_not_shown():
 
             [request] = hook.got
             assert (request.json["no"], request.json["trails"][0]["place"]) == (1, 1)
+            digest = hashlib.sha256(AuditAnchor.objects.get().body.encode()).hexdigest()
+            assert request.headers["idempotency-key"] == f"anchor-1-{digest[:16]}"
             assert "hidden" not in AnchorPlace.objects.get().place == label_of(url)
 
 
@@ -180,6 +288,21 @@ def test_trouble_is_told_when_nothing_is_chained_or_anchored(keys):
     assert list(audit_not_anchored(_status())) == list(audit_unchained(_status())) == []
     AuditAnchor.objects.update(at="2026-01-01T00:00:00Z")
     assert "has not been anchored" in next(audit_not_anchored(_status())).sentence
+
+
+def test_entries_that_were_deleted_are_told_apart_from_a_chain_that_stands():
+    for subject in ("task 1", "task 2"):
+        deed(subject)
+    tamper(
+        "DELETE FROM punctual_audit_entry", "UPDATE punctual_audit_unchained SET created_at = now() - interval '1 h'"
+    )
+    chain_entries()
+
+    assert list(audit_unchained(_status())) == []
+    [problem] = audit_entries_missing(_status())
+    assert problem.severity == "trouble" and problem.sentence.startswith("2 audit entries were deleted before")
+    execute("UPDATE punctual_audit_missing SET noticed_at = now() - interval '25 hours'")
+    assert [problem.severity for problem in audit_entries_missing(_status())] == ["notice"]
 
 
 # Exports.
@@ -204,6 +327,26 @@ def test_a_signed_export_can_be_checked_without_the_database(export):
     assert (head["public"], end["entries"], len(entries)) == (PUBLIC, 4, 4)
     assert entries[0]["trail"] == "" and entries[1]["entry"]["subject"] == "task 0 \x7f\u2028ü"
     assert export.read_text().isascii()
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        (["entry"], "was gone when this was exported, though its month was not dropped"),
+        (["entry", "link"], "places 2 to 2 were gone when this was exported"),
+    ],
+)
+def test_an_export_tells_what_was_gone(export, what, words):
+    gone = AuditEntry.objects.get(subject__startswith="task 1").id
+    tamper(
+        *(
+            f"DELETE FROM punctual_audit_{table} WHERE {'entry_' if table == 'link' else ''}id = {gone}"
+            for table in what
+        )
+    )
+    export.write_text(said("export", "--signed"))
+
+    assert words in refused("verify", "--export", str(export))
 
 
 @pytest.mark.parametrize(

@@ -268,7 +268,7 @@ def taken(*wanted: str) -> list[str]:
     MaintenanceEntry.objects.update(next_at="2020-01-01T00:00:00Z")
     beat = {"node_id": nodes.new_node_id(), "name": "beat-1", "site": "main", "dispatching": False, "figures": None}
     due = {"names": list(CAUSES), "everys": [60.0] * len(CAUSES), "wanted": list(wanted), "keep": 600.0}
-    found = [name for (name,) in run("take_chores", beat | due)]
+    found = [name for (name,) in run("take_chores", beat | due | {"done": [], "ago": []})]
     assert not MaintenanceEntry.objects.filter(next_at__year=2020).exists()
     return found
 

@@ -150,7 +150,7 @@ def test_every_column_that_is_sealed_is_found_by_a_rotation():
     folder = Path(tasks_app.__file__).parent
     sealing = {path.stem for path in folder.rglob("*.py") if re.search(r"\bseal\(", path.read_text())}
 
-    assert sealing == {"keyring", "sealing", "signing_secrets", "channels", "secret_verbs"}
+    assert sealing == {"keyring", "sealing", "signing_secrets", "channels", "named_secrets", "data_keys"}
     assert [place.model for place in secrets.PLACES] == [Subscription, AlarmChannel, Secret]
 
 

@@ -12,10 +12,12 @@ from tasks_app.conf import conf
 from tasks_app.engine.beat.relay import reader, relay
 from tasks_app.engine.beat.relay.relay import Relay
 from tasks_app.lifecycle.claim import peek
+from tasks_app.lifecycle.installation import look as look_at_installation
 from tasks_app.models import Node, OutboxWindow, Subscription
 from tests.support.engine import anybodys
 from tests.support.marks import commits
 from tests.support.outbox import subscribed, write
+from tests.support.site import at, beat_at
 from tests.support.wait import wait_until
 
 pytestmark = commits
@@ -127,6 +129,20 @@ def test_beats_share_the_subscriptions_and_a_newcomer_gets_some():
     assert alone == {"one"}
     assert sorted(shared.values()) == ["one", "one", "two", "two"]
     assert still == shared
+
+
+def test_beats_of_a_site_that_stands_by_get_none_and_leave_none_undelivered():
+    look_at_installation()
+    beat_at("b")
+    with subscribed(), relays("one") as (one,):
+        for number in range(2):
+            subscribe(f"test-{number}", events=["*"], to=ToFunction("test"))
+        look(one)
+        assert set(holders().values()) == {"one"}
+        Subscription.objects.update(holder=None, holder_name="")
+        with at("b"), relays("at b") as (other,):
+            look(other)  # whatever it believes
+        assert set(holders().values()) == {""}
 
 
 def test_what_a_dead_beat_delivered_is_taken_over():

@@ -22,6 +22,7 @@ from tasks_app.core.overdue import Answer
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.engine.beat.alarms.reading import read_events
 from tasks_app.engine.beat.counting import count
+from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.beat.levels import step as judge_minutes
 from tasks_app.engine.beat.relay.reader import Cursor, read
 from tasks_app.engine.beat.relay.windows import merge_windows
@@ -41,6 +42,7 @@ from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_inst
 from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs
 from tasks_app.engine.watch.service_levels import read_levels
+from tasks_app.engine.watch.site_status import last_choices, read_sites
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.engine.worker.executor import run_batch
@@ -48,7 +50,7 @@ from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.audit_chain import chain
 from tasks_app.lifecycle.campaigns import steps
-from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, peek
+from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim, claim_chosen, peek, read_due
 from tasks_app.lifecycle.installation import look as look_at_installation
 from tasks_app.lifecycle.installation import quarantine, touch
 from tasks_app.lifecycle.jobs.family import graph_of
@@ -131,6 +133,14 @@ def claim_new(count: int) -> list[ClaimedBatch]:
     return claim([LaneShare("default", 100, 10)], {TYPE: 100}, "test", anybodys())
 
 
+def claim_of_a_crowd() -> None:
+    schedule_many(TYPE, [{"key": f"new {n}"} for n in range(20)])
+    since = dict.fromkeys(range(16), timezone.now() - timedelta(minutes=1))
+    found = read_due("default", since, dict.fromkeys(since, 100), ["tenant-7"])
+    ids = [id_ for one in found for id_ in one.ids]
+    assert sum(batch.size for batch, _ in claim_chosen(ids, "default", 10, {TYPE: 100}, "test", anybodys())) >= 20
+
+
 def claim_and_run() -> None:
     assert sum(run_batch(UUID(batch.batch_no), guarded=False).settled for batch in claim_new(20)) == 20
 
@@ -198,7 +208,7 @@ def take_chores() -> None:
     names = ["reap", "lose", "campaign", "alarm", "alert"]
     given = {"node_id": uuid4(), "name": "test", "site": "main", "dispatching": False, "figures": None}
     sql.run("declare_chores", {"names": names})
-    given |= {"names": names, "everys": [1.0] * len(names), "wanted": [], "keep": DAY}
+    given |= {"names": names, "everys": [1.0] * len(names), "wanted": [], "keep": DAY, "done": ["reap"], "ago": [1.0]}
     assert ("campaign",) not in sql.run("take_chores", given)
 
 
@@ -274,6 +284,7 @@ def look_for_lost() -> None:
 DOES = {
     "peek": lambda: peek("test", range(16), besides=True),
     "claim, start and settle": claim_and_run,
+    "claim of a crowd": claim_of_a_crowd,
     "schedule": lambda: schedule_many(TYPE, [{"key": f"new {n}", "idem_key": f"new {n}"} for n in range(20)]),
     "schedule what is over": lambda: schedule(TYPE, "key-77"),
     "ensure what is over": lambda: ensure(TYPE, "key-77", delay=60),
@@ -314,10 +325,12 @@ DOES = {
     "merge windows": merge_windows,
     "take chores": take_chores,
     "look at the installation": lambda: (look_at_installation(), touch()),
+    "hold shards": lambda: Leases(uuid4(), "test", lambda _: None).run_once(),
     "what a failover took back": look_for_lost,
     "what is overdue": lambda: preview_overdue(most=50),
     "expire": expire_some,
     "activate a site": choose_a_site,
+    "look at the sites": lambda: (read_sites(), last_choices(10)),
     "replay": replay_some,
     "plan a graph": plan_a_graph,
     "release": release_a_graph,

@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from tasks_app.core.audit_chain import GENESIS
 from tasks_app.core.audit_keys import new_key
-from tasks_app.engine.watch.audit_verify import ADDED, ANCHOR, CHANGED, REMOVED, REORDERED, Report
+from tasks_app.core.errors import InvalidTask
+from tasks_app.engine.watch.audit_findings import ADDED, ANCHOR, CHANGED, REMOVED, REORDERED, Report
 from tasks_app.lifecycle import audit_chain
-from tasks_app.lifecycle.audit_anchor import anchor
+from tasks_app.lifecycle.audit_anchor import Loss, anchor
 from tasks_app.lifecycle.audit_chain import chain, trim
 from tasks_app.models import AuditAnchor, AuditEntry, AuditLink, AuditTrail, UnchainedEntry
 from tasks_app.sql import execute, run
@@ -23,9 +24,13 @@ from tests.support.trail import PRIVATE, PUBLIC, deed, findings, found, kinds, t
 pytestmark = pytest.mark.django_db
 
 
+def punctual(**given: object) -> override_settings:
+    return override_settings(PUNCTUAL=settings.PUNCTUAL | {"AUDIT_KEYS": [PRIVATE]} | given)
+
+
 @pytest.fixture
 def keys():
-    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"AUDIT_KEYS": [PRIVATE]}):
+    with punctual():
         yield
 
 
@@ -92,6 +97,38 @@ def test_an_entry_that_was_added(trail):
         " VALUES (gen_random_uuid(), 'eve', 'cancel', 'task 9', 'cancelled', 'r', 'acme')"
     )
 
+    assert found() == [(ADDED, "acme", None)]
+
+
+COPY = (
+    "INSERT INTO punctual_audit_entry (id, operation, actor, verb, subject, outcome, reason, tenant, created_at)"
+    " OVERRIDING SYSTEM VALUE SELECT id, gen_random_uuid(), 'eve', verb, subject, outcome, reason, tenant, created_at"
+    " {later} FROM punctual_audit_entry WHERE subject = 'task 2'"
+)
+
+
+@pytest.fixture
+def without_a_key():
+    """As all months are but the first, which was a whole table once."""
+    first = partitions("punctual_audit_entry")[0].name
+    execute(f"ALTER TABLE {first} DROP CONSTRAINT {first}_pkey")
+
+
+@pytest.mark.parametrize(("later", "step"), [("", 1), ("", 2), ("", 1_000), ("+ interval '1 s'", 1_000)])
+def test_an_entry_that_was_added_with_the_number_of_another(trail, without_a_key, later, step, monkeypatch):
+    monkeypatch.setattr("tasks_app.engine.watch.audit_verify.STEP", step)
+    tamper(COPY.format(later=later))
+
+    assert (ADDED, "acme", None) in found()
+
+
+def test_one_that_was_added_with_the_number_of_another_keeps_nobody_from_a_place(trail, without_a_key):
+    """Through the table: it waits for a place, and there is one for its number already."""
+    execute(COPY.format(later="+ interval '1 s'"))
+    deed("task 5")
+
+    assert chain() == (1, 0, False)
+    assert not UnchainedEntry.objects.exists()
     assert found() == [(ADDED, "acme", None)]
 
 
@@ -166,7 +203,9 @@ def test_an_entry_that_was_deleted_before_it_had_a_place(trail):
     deed("task 5")
     tamper("DELETE FROM punctual_audit_entry WHERE subject = 'task 5'")
 
-    assert chain().missing == 1
+    assert found() == [(REMOVED, None, None)]
+    assert (chain().missing, chain().missing) == (1, 0), "it is told once"
+    assert not UnchainedEntry.objects.exists()
     assert found() == [(REMOVED, None, None)]
 
 
@@ -259,10 +298,39 @@ def test_more_of_the_beginning_than_that_is_a_finding(keys, kept_from):
     assert (REMOVED, "", 3) in found()
 
 
-def test_a_month_that_was_dropped_too_early_is_a_finding(trail, kept_from):
+@pytest.mark.parametrize(("kept", "written", "first"), [(180.0, 150, 100), (2_555.0, 400, 200)])
+def test_a_month_that_was_dropped_too_early_is_a_finding(kept, written, first, kept_from):
+    with punctual(KEEP_AUDIT_DAYS=kept):
+        write("punctual_audit_entry", timezone.now() - timedelta(days=written))
+        write("punctual_audit_entry", timezone.now())
+        anchor()
+
+        kept_from(first)
+
+        assert found() == [(REMOVED, None, None)]
+        tamper(
+            "UPDATE punctual_audit_trail SET floor_place = 1, floor_hash = k.hash FROM punctual_audit_link k"
+            " WHERE k.place = 1",
+            "DELETE FROM punctual_audit_link WHERE place = 1",
+        )
+        assert (REMOVED, None, None) in found(), "the anchor knows of it"
+
+
+def test_a_time_of_which_nothing_is_kept_since_nobody_did_anything_is_no_finding(trail, kept_from):
     kept_from(100)
 
-    assert (REMOVED, None, None) in found()
+    assert found() == []
+
+
+def test_months_that_went_by_a_shorter_time_than_is_set_now_are_no_finding(keys, kept_from):
+    for days in (300, 250):
+        write("punctual_audit_entry", timezone.now() - timedelta(days=days))
+    anchor()
+    kept_from(200)
+    with punctual(KEEP_AUDIT_DAYS=2_555.0):
+        anchor()
+
+        assert found() == []
 
 
 # Anchors.
@@ -318,6 +386,89 @@ def test_a_trail_that_somebody_keeps_out_of_the_anchors(trail):
     anchor()
 
     assert found() == [(ANCHOR, "acme", 5)]
+
+
+def chained_anew_at(last: int, moment) -> None:
+    """All places after one were written anew, with all hashes, and say that they were given at another time."""
+    before = AuditLink.objects.get(tenant="acme", place=last)
+    tamper(
+        "INSERT INTO punctual_audit_unchained SELECT entry_id, at FROM punctual_audit_link"
+        f" WHERE tenant = 'acme' AND place > {last}",
+        f"DELETE FROM punctual_audit_link WHERE tenant = 'acme' AND place > {last}",
+        f"UPDATE punctual_audit_trail SET place = {last}, hash = '\\x{bytes(before.hash).hex()}' WHERE tenant = 'acme'",
+    )
+    chain_as_of(moment)
+    tamper("UPDATE punctual_audit_trail SET anchored_place = 1000")
+
+
+def test_a_trail_that_is_kept_out_of_the_anchors_by_times_to_come(trail):
+    deed("task 5")
+    chain()
+    chained_anew_at(4, timezone.now() + timedelta(days=1))
+    anchor()
+    assert found() == [(REORDERED, "acme", 5)]
+
+    deed("task 6")
+    chain()
+    assert (REORDERED, "acme", 6) in found(), "nor can it go back"
+
+
+def test_a_trail_that_is_kept_out_of_the_anchors_by_times_that_are_written_anew(trail, monkeypatch):
+    monkeypatch.setattr("tasks_app.engine.watch.audit_verify.LONGEST", timedelta(0))
+    deed("task 5")
+    chain()
+    tamper("UPDATE punctual_audit_trail SET anchored_place = 1000")
+    anchor()
+    chained_anew_at(4, run("clock", {})[0][0])
+
+    assert found() == [(ANCHOR, "acme", 5)]
+
+
+def lost_and_gone_on() -> list[str]:
+    """The anchors of a database that was lost after its first, and then those of a copy that has gone on from there."""
+    deed("task 5")
+    anchor()
+    deed("task 6")
+    anchor()
+    before = bodies()
+    _cut_to(AuditLink.objects.get(tenant="acme", place=4))
+    tamper("DELETE FROM punctual_audit_anchor WHERE no > 1", "UPDATE punctual_audit_trail SET anchored_place = place")
+    return before
+
+
+@pytest.mark.parametrize("found_late", [False, True])
+def test_what_was_lost_with_a_database_is_a_note_once_somebody_has_signed_it(trail, found_late):
+    before = lost_and_gone_on()
+    if found_late:  # a beat was faster than people
+        deed("task 7")
+        anchor()
+    assert found(anchors=[*before, *bodies()]) != []
+    report = Report()
+
+    anchor(Loss(1, "the failover of Monday", "olga"))
+
+    assert findings(report, anchors=[*before, *bodies()]) == []
+    [note] = report.notes
+    assert note.startswith("2 anchors after 1 were lost with a database, says olga in anchor ")
+    deed("task 8")
+    anchor()
+    tamper("UPDATE punctual_audit_entry SET actor = 'eve' WHERE subject = 'task 1'")
+    assert found(anchors=[*before, *bodies()]) == [(CHANGED, "acme", 1)]
+
+
+def test_a_break_covers_nothing_before_the_last_good_one(trail):
+    before = lost_and_gone_on()
+    deed("task 7")
+    anchor()
+    anchor(Loss(2, "the failover of Monday", "olga"))
+
+    assert kinds(anchors=[*before, *bodies()]) >= {ANCHOR}
+
+
+@pytest.mark.parametrize("number", [-1, 2])
+def test_a_break_names_an_anchor_that_there_is(trail, number):
+    with pytest.raises(InvalidTask, match=f"can't be {number}: it must be one that this database has, from 0"):
+        anchor(Loss(number, "lost", "olga"))
 
 
 def test_two_databases_that_went_on_from_the_same_trail(trail):

@@ -86,6 +86,25 @@ def test_a_due_task_needs_a_beat_a_worker_and_a_slot(beat):
     assert why(task) == "waits_for_slot"
 
 
+def test_a_task_that_waits_for_a_slot_says_whose_shares_come_before_it(worker):
+    ids = [
+        schedule("T_QUIET", key, tenant=tenant).task_id
+        for key, tenant in zip("abcd", ["x", "y", "me", "me"], strict=True)
+    ]
+    for place, id_ in enumerate(ids):
+        ScheduleTask.objects.filter(id=id_).update(due_at=now() - timedelta(seconds=60 - place), shard=3)
+    open_batches(4)
+
+    def words(place: int) -> str:
+        reason = why_task(row(ids[place]))
+        assert reason.rule == "waits_for_slot"
+        return reason.words.removeprefix("Every worker of lane 'default' is busy. ")
+
+    assert words(0) == "0 tasks of its shard are due before it."
+    assert words(1) == "It is behind another tenant's share."
+    assert words(3) == "It is behind 2 other tenants' shares, and 1 task of its own tenant."
+
+
 def test_a_shard_that_nobody_dispatches(worker):
     task = due()
     ShardLease.objects.exclude(shard=task.shard).update(holder=None)

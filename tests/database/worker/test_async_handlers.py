@@ -216,7 +216,7 @@ def test_a_task_that_swallows_its_cancellation_is_given_up_and_its_place_is_fill
     enough.set()
 
     assert states(ids) == [("FAIL", "TIMEOUT"), ("SUCCESS", "")]
-    assert ended.wait(10)
+    assert ended.wait(30)
     assert row(ids[0]).status == "FAIL"
 
 
@@ -228,7 +228,7 @@ def test_a_statement_over_the_timeout_holds_up_no_later_task_and_leaves_no_sessi
         with transaction.atomic():
             query("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
-    @declare(timeout=1, concurrency=1)
+    @declare(timeout=3, concurrency=1)  # the second opens a session of its own meanwhile
     async def lock(task):
         if task.key == "a: blocked":
             # The second waits for the first in the same thread, and is cancelled without ever having begun.
@@ -249,7 +249,11 @@ def test_a_statement_over_the_timeout_holds_up_no_later_task_and_leaves_no_sessi
 # Shutdown.
 
 
-def test_after_sigterm_nothing_is_begun_what_ends_in_time_counts_and_what_does_not_is_cancelled(declare, short_times):
+def test_after_sigterm_nothing_is_begun_what_ends_in_time_counts_and_what_does_not_is_cancelled(
+    declare, short_times, settings
+):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SHUTDOWN_SECONDS": 2.0}  # enough for the quick one
+
     @declare(concurrency=3)
     async def stop(task):
         match task.key:

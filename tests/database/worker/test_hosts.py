@@ -56,7 +56,7 @@ def host_of(there: Receiver) -> str:
 
 
 def callbacks(there: Receiver, number: int, prefix: str = "a", **others: object) -> list[int]:
-    payload = {"url": there.url, "sign": ""}
+    payload = {"url": there.url, "sign": "", "timeout": 30}
     tasks = [{"key": f"{prefix} {n}", "payload": payload} for n in range(number)]
     return [one.task_id for one in schedule_many(HTTP_CALLBACK, tasks, **others)]
 
@@ -308,7 +308,7 @@ def test_a_host_that_hangs_takes_no_place_that_calls_to_another_wait_for(there, 
 
     def hanging(call: object) -> Reply:
         """Until the good one has answered all of its calls; it gives up if that never comes."""
-        return Reply(200 if all_answered.wait(3) else 400)
+        return Reply(200 if all_answered.wait(20) else 400)
 
     with receiver() as other:
         there.reply, other.reply = hanging, good

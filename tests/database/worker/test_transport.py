@@ -1,5 +1,6 @@
 """Which transport a worker gets; what it takes from a queue is in tests/attack/test_broker_messages.py."""
 
+import os
 import ssl
 
 import pytest
@@ -25,9 +26,9 @@ with app.connection_for_read() as connection:
         ("rediss://localhost/0?ssl_cert_reqs=none", ssl.CERT_NONE),
     ],
 )
-def test_every_url_that_names_redis_gets_this_transport(url, certificates, tmp_path):
-    environment = {"DATABASE_URL": "postgresql:///none", "REDIS_URL": url, "PUNCTUAL_HOME": str(tmp_path)}
-    looked = nursery.run("manage", "shell", "--no-imports", "--command", LOOK, env=environment)
+def test_every_url_that_names_redis_gets_this_transport(url, certificates):
+    environment = os.environ | {"DATABASE_URL": "postgresql:///none", "REDIS_URL": url}
+    looked = nursery.run("manage", "shell", "--no-imports", "--command", LOOK, env=environment, ours=True)
 
     assert looked.returncode == 0, looked.stderr
     assert looked.stdout.startswith("True ")

@@ -169,6 +169,12 @@ def logging_too(task):
     return act(task)
 
 
+@handler("T_HIDDEN", timeout=2, backoff=[0.1, 0.1, 0.1], encrypted=True, api=True)
+def hidden(task):
+    """Encrypted, whoever's it is."""
+    return act(task)
+
+
 @handler("T_CLOSED", timeout=2)
 def closed(task):
     """Not for tokens of the API."""

@@ -1,7 +1,9 @@
 """Same seed, same faults and same tasks; and every fault of every script is one that can be done and undone."""
 
 import random
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +29,14 @@ def test_every_fault_can_be_done_and_undone_and_leaves_time_to_get_over_it(name,
         assert hasattr(Faults, f"begin_{fault.kind}"), fault
         assert not fault.seconds or hasattr(Faults, f"end_{fault.kind}"), fault
         assert fault.at + fault.seconds <= scenario.seconds - QUIET_END, fault
+
+
+def test_the_page_says_of_every_scenario_what_happened():
+    page = Path(__file__).resolve().parents[3] / "docs" / "chaos.md"
+
+    assert sorted(
+        re.findall(r"^\| `([a-z-]+)` \|", page.read_text().partition("## What the oracle asks")[0], re.M)
+    ) == sorted(FULL)
 
 
 def test_the_kill_script_is_what_was_asked_for():

@@ -87,6 +87,9 @@ from .api.secrets import delete_secret as _delete_secret
 from .api.secrets import list_secrets as _list_secrets
 from .api.secrets import set_secret as _set_secret
 from .api.secrets import withdraw_secret as _withdraw_secret
+from .api.sites import activate_site as _activate_site
+from .api.sites import read_all_sites as _read_all_sites
+from .api.sites import stand_by_sites as _stand_by_sites
 from .api.stock import list_products as _list_products
 from .api.stock import read_product as _read_product
 from .api.stock import read_window as _read_window
@@ -242,6 +245,10 @@ from .models.safeguards import Safeguards
 from .models.secret_in import SecretIn
 from .models.secret_out import SecretOut
 from .models.service_levels_out import ServiceLevelsOut
+from .models.site_activate_in import SiteActivateIn
+from .models.site_chosen_out import SiteChosenOut
+from .models.sites_out import SitesOut
+from .models.sites_standby_in import SitesStandbyIn
 from .models.subscription_in import SubscriptionIn
 from .models.subscription_made import SubscriptionMade
 from .models.subscription_out import SubscriptionOut
@@ -1508,6 +1515,43 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(InstallationChangedOut, answer.parsed)
+
+    def read_all_sites(
+        self,
+    ) -> SitesOut:
+        """Which site works, and who is at each?"""
+        answer = _read_all_sites.sync_detailed(
+            client=self.client,
+        )
+        return cast(SitesOut, answer.parsed)
+
+    def activate_site(
+        self,
+        body: SiteActivateIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SiteChosenOut:
+        """Activate a site: it works, and no other one does"""
+        answer = _activate_site.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SiteChosenOut, answer.parsed)
+
+    def stand_by_sites(
+        self,
+        body: SitesStandbyIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SiteChosenOut:
+        """Let all sites stand by: nothing is started anywhere"""
+        answer = _stand_by_sites.sync_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SiteChosenOut, answer.parsed)
 
     def list_recoveries(
         self,
@@ -3719,6 +3763,43 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(InstallationChangedOut, answer.parsed)
+
+    async def read_all_sites(
+        self,
+    ) -> SitesOut:
+        """Which site works, and who is at each?"""
+        answer = await _read_all_sites.asyncio_detailed(
+            client=self.client,
+        )
+        return cast(SitesOut, answer.parsed)
+
+    async def activate_site(
+        self,
+        body: SiteActivateIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SiteChosenOut:
+        """Activate a site: it works, and no other one does"""
+        answer = await _activate_site.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SiteChosenOut, answer.parsed)
+
+    async def stand_by_sites(
+        self,
+        body: SitesStandbyIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> SiteChosenOut:
+        """Let all sites stand by: nothing is started anywhere"""
+        answer = await _stand_by_sites.asyncio_detailed(
+            client=self.client,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(SiteChosenOut, answer.parsed)
 
     async def list_recoveries(
         self,

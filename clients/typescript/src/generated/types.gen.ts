@@ -1031,6 +1031,26 @@ export type CompleteIn = {
 export type Condition = 'dead' | 'late' | 'running' | 'missed' | 'suspended' | 'blocked' | 'quota' | 'trouble' | 'safeguard' | 'quarantine';
 
 /**
+ * DatabaseStandbyOut
+ *
+ * A server that follows the database, and may be promoted.
+ */
+export type DatabaseStandbyOut = {
+    name: string;
+    address: string;
+    /**
+     * As PostgreSQL calls it; null: our role may not see it, nor what follows
+     */
+    state: string | null;
+    /**
+     * `sync` or `quorum`: it loses nothing that was acknowledged
+     */
+    sync: string | null;
+    behind_seconds: number | null;
+    behind_bytes: number | null;
+};
+
+/**
  * DayOut
  *
  * The next day in steps of 15 minutes, each by its busiest minute.
@@ -3561,6 +3581,133 @@ export type ServiceLevelsOut = {
 export type SinkKind = 'webhook' | 'stream' | 'queue' | 'python';
 
 /**
+ * SiteActivateIn
+ */
+export type SiteActivateIn = {
+    /**
+     * The one that works from now on, and no other one
+     */
+    site: string;
+    /**
+     * As it was read: refused if somebody has chosen since. Left out: never
+     */
+    epoch?: number | null;
+    /**
+     * Even if none of its beats is alive
+     */
+    anyway?: boolean;
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
+ * SiteChosenOut
+ */
+export type SiteChosenOut = {
+    active: string | null;
+    /**
+     * It is opened when this answer is on its way: `GET /sites` tells
+     */
+    chosen: string | null;
+    epoch: number;
+};
+
+/**
+ * SiteOut
+ */
+export type SiteOut = {
+    name: string;
+    state: SiteState;
+    /**
+     * That are alive
+     */
+    beats: number;
+    /**
+     * That are alive
+     */
+    workers: number;
+    /**
+     * Of its workers, that take work now
+     */
+    slots: number;
+    /**
+     * The last sign of life of a beat there; null: none is known
+     */
+    seen_seconds_ago: number | null;
+    /**
+     * What it would do to activate it now; empty: it is the active one
+     */
+    foreseen: string;
+};
+
+/**
+ * SiteState
+ *
+ * `active`: it works, and no other one does. `opening`: it was chosen, and will in a moment.
+ */
+export type SiteState = 'active' | 'opening' | 'standing by';
+
+/**
+ * SitesOut
+ */
+export type SitesOut = {
+    /**
+     * It works, and no other one does; null: none does
+     */
+    active: string | null;
+    /**
+     * It is being opened, which takes milliseconds
+     */
+    chosen: string | null;
+    /**
+     * The site of the process that answers
+     */
+    own: string;
+    /**
+     * Grows with every choice
+     */
+    epoch: number;
+    /**
+     * Of the last choice
+     */
+    since: string | null;
+    /**
+     * Who made it; for operators, as is all that follows
+     */
+    by: string;
+    reason: string;
+    /**
+     * The recovery that lets the lanes go on, one after the other
+     */
+    resuming: string | null;
+    sites: Array<SiteOut>;
+    /**
+     * Of the database
+     */
+    standbys: Array<DatabaseStandbyOut>;
+    /**
+     * What it would do to let all sites stand by now
+     */
+    standby_foreseen: string;
+};
+
+/**
+ * SitesStandbyIn
+ */
+export type SitesStandbyIn = {
+    /**
+     * As it was read: refused if somebody has chosen since. Left out: never
+     */
+    epoch?: number | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
  * SlotOut
  *
  * One firing.
@@ -4111,6 +4258,10 @@ export type TenantIn = {
      * Its share beside others; 100 is the usual one
      */
     weight?: number | null;
+    /**
+     * Payloads, results, errors and secrets are encrypted with a key of its own
+     */
+    encrypted?: boolean | null;
     quotas?: QuotasIn | null;
     /**
      * Why; kept in the audit
@@ -4139,15 +4290,19 @@ export type TenantOut = {
      */
     until: string | null;
     /**
-     * Who has changed its state last; null for its own tokens
+     * Who has changed its state last, as the audit says, too; else empty
      */
-    by: string | null;
+    by: string;
     /**
      * Of its new jobs that have a `cron` and name none; empty: UTC
      */
     timezone: string;
     contacts: Array<string>;
     weight: number;
+    /**
+     * Payloads, results, errors and secrets are encrypted with a key of its own
+     */
+    encrypted: boolean;
     quotas: QuotasOut;
     /**
      * Live ones, when a beat has last counted; null without a quota for them
@@ -4192,6 +4347,10 @@ export type TenantPatch = {
      * Its share beside others; 100 is the usual one
      */
     weight?: number | null;
+    /**
+     * Payloads, results, errors and secrets are encrypted with a key of its own
+     */
+    encrypted?: boolean | null;
     quotas?: QuotasIn | null;
     /**
      * Why; kept in the audit
@@ -8556,6 +8715,173 @@ export type RehearseInstallationResponses = {
 };
 
 export type RehearseInstallationResponse = RehearseInstallationResponses[keyof RehearseInstallationResponses];
+
+export type ReadAllSitesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/sites';
+};
+
+export type ReadAllSitesErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadAllSitesError = ReadAllSitesErrors[keyof ReadAllSitesErrors];
+
+export type ReadAllSitesResponses = {
+    /**
+     * OK
+     */
+    200: SitesOut;
+};
+
+export type ReadAllSitesResponse = ReadAllSitesResponses[keyof ReadAllSitesResponses];
+
+export type ActivateSiteData = {
+    body: SiteActivateIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/sites/activate';
+};
+
+export type ActivateSiteErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ActivateSiteError = ActivateSiteErrors[keyof ActivateSiteErrors];
+
+export type ActivateSiteResponses = {
+    /**
+     * OK
+     */
+    200: SiteChosenOut;
+};
+
+export type ActivateSiteResponse = ActivateSiteResponses[keyof ActivateSiteResponses];
+
+export type StandBySitesData = {
+    body: SitesStandbyIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/sites/standby';
+};
+
+export type StandBySitesErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type StandBySitesError = StandBySitesErrors[keyof StandBySitesErrors];
+
+export type StandBySitesResponses = {
+    /**
+     * OK
+     */
+    200: SiteChosenOut;
+};
+
+export type StandBySitesResponse = StandBySitesResponses[keyof StandBySitesResponses];
 
 export type ListRecoveriesData = {
     body?: never;

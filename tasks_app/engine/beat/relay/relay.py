@@ -114,8 +114,8 @@ class Relay(threading.Thread):
         return LONGEST_LOOK_SECONDS
 
     def _hold(self) -> None:
-        ttl = conf().SHARD_LEASE_SECONDS
-        rows = run("hold_subscriptions", {"node_id": self._node_id, "name": self._node_name, "ttl": ttl})
+        who = {"node_id": self._node_id, "name": self._node_name, "site": conf().site}
+        rows = run("hold_subscriptions", who | {"ttl": conf().SHARD_LEASE_SECONDS})
         share = rows[0][0]
         fences = {one: fence for _, one, fence in rows if one is not None}
         for one, courier in list(self._couriers.items()):

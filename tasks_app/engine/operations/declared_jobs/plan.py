@@ -17,7 +17,7 @@ from tasks_app.core.differences import ABSENT, Difference, differences, shown_va
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.phrases import counted
-from tasks_app.lifecycle.jobs.declared import document, drift, records_of, resolved
+from tasks_app.lifecycle.jobs.declared import document, drift, is_same_payload, records_of, resolved
 from tasks_app.lifecycle.jobs.lock import database_now
 from tasks_app.lifecycle.jobs.parents import load_parents
 from tasks_app.lifecycle.jobs.request import FIELDS
@@ -154,6 +154,8 @@ class _Comparison:
         if job is None:
             lost = "deleted by hand since it was applied" if record else ""
             return self._guarded(step(Action.CREATE, by_hand=lost))
+        if is_same_payload(job, fields["payload"]):
+            fields["payload"] = job.payload
         changes = list(differences(document(job), fields))
         if not changes:
             as_applied = record is not None and record.name == one.name and not drift(record, job)

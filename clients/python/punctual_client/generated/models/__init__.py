@@ -59,6 +59,7 @@ from .causes_out import CausesOut
 from .channel_kind import ChannelKind
 from .complete_in import CompleteIn
 from .condition import Condition
+from .database_standby_out import DatabaseStandbyOut
 from .day_out import DayOut
 from .declared_out import DeclaredOut
 from .delivery_out import DeliveryOut
@@ -197,6 +198,12 @@ from .secret_in import SecretIn
 from .secret_out import SecretOut
 from .service_levels_out import ServiceLevelsOut
 from .sink_kind import SinkKind
+from .site_activate_in import SiteActivateIn
+from .site_chosen_out import SiteChosenOut
+from .site_out import SiteOut
+from .site_state import SiteState
+from .sites_out import SitesOut
+from .sites_standby_in import SitesStandbyIn
 from .slot_out import SlotOut
 from .subscription_in import SubscriptionIn
 from .subscription_in_target import SubscriptionInTarget
@@ -301,6 +308,7 @@ __all__ = (
     "ChannelKind",
     "CompleteIn",
     "Condition",
+    "DatabaseStandbyOut",
     "DayOut",
     "DeclaredOut",
     "DeliveryOut",
@@ -439,6 +447,12 @@ __all__ = (
     "SecretOut",
     "ServiceLevelsOut",
     "SinkKind",
+    "SiteActivateIn",
+    "SiteChosenOut",
+    "SiteOut",
+    "SitesOut",
+    "SitesStandbyIn",
+    "SiteState",
     "SlotOut",
     "SubscriptionIn",
     "SubscriptionInTarget",

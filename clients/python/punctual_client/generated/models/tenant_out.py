@@ -26,10 +26,11 @@ class TenantOut:
         reason (str): Why it is suspended; else empty
         since (datetime.datetime): In this state
         until (datetime.datetime | None): It is resumed by itself then
-        by (None | str): Who has changed its state last; null for its own tokens
+        by (str): Who has changed its state last, as the audit says, too; else empty
         timezone (str): Of its new jobs that have a `cron` and name none; empty: UTC
         contacts (list[str]):
         weight (int):
+        encrypted (bool): Payloads, results, errors and secrets are encrypted with a key of its own
         quotas (QuotasOut): How much it may have; null: as much as it likes.
         tasks (int | None): Live ones, when a beat has last counted; null without a quota for them
         held_tasks (int): That came due while it was suspended and wait; 10000: that many, or more
@@ -41,10 +42,11 @@ class TenantOut:
     reason: str
     since: datetime.datetime
     until: datetime.datetime | None
-    by: None | str
+    by: str
     timezone: str
     contacts: list[str]
     weight: int
+    encrypted: bool
     quotas: QuotasOut
     tasks: int | None
     held_tasks: int
@@ -67,7 +69,6 @@ class TenantOut:
         else:
             until = self.until
 
-        by: None | str
         by = self.by
 
         timezone = self.timezone
@@ -75,6 +76,8 @@ class TenantOut:
         contacts = self.contacts
 
         weight = self.weight
+
+        encrypted = self.encrypted
 
         quotas = self.quotas.to_dict()
 
@@ -97,6 +100,7 @@ class TenantOut:
                 "timezone": timezone,
                 "contacts": contacts,
                 "weight": weight,
+                "encrypted": encrypted,
                 "quotas": quotas,
                 "tasks": tasks,
                 "held_tasks": held_tasks,
@@ -135,18 +139,15 @@ class TenantOut:
 
         until = _parse_until(d.pop("until"))
 
-        def _parse_by(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        by = _parse_by(d.pop("by"))
+        by = d.pop("by")
 
         timezone = d.pop("timezone")
 
         contacts = cast(list[str], d.pop("contacts"))
 
         weight = d.pop("weight")
+
+        encrypted = d.pop("encrypted")
 
         quotas = QuotasOut.from_dict(d.pop("quotas"))
 
@@ -170,6 +171,7 @@ class TenantOut:
             timezone=timezone,
             contacts=contacts,
             weight=weight,
+            encrypted=encrypted,
             quotas=quotas,
             tasks=tasks,
             held_tasks=held_tasks,

@@ -23,6 +23,7 @@ class TenantPatch:
         timezone (None | str | Unset): IANA name; of its new jobs that have a `cron` and name none
         contacts (list[str] | None | Unset): Mail addresses; the list replaces the old one
         weight (int | None | Unset): Its share beside others; 100 is the usual one
+        encrypted (bool | None | Unset): Payloads, results, errors and secrets are encrypted with a key of its own
         quotas (None | QuotasIn | Unset):
         reason (None | str | Unset): Why; kept in the audit
     """
@@ -31,6 +32,7 @@ class TenantPatch:
     timezone: None | str | Unset = UNSET
     contacts: list[str] | None | Unset = UNSET
     weight: int | None | Unset = UNSET
+    encrypted: bool | None | Unset = UNSET
     quotas: None | QuotasIn | Unset = UNSET
     reason: None | str | Unset = UNSET
 
@@ -64,6 +66,12 @@ class TenantPatch:
         else:
             weight = self.weight
 
+        encrypted: bool | None | Unset
+        if isinstance(self.encrypted, Unset):
+            encrypted = UNSET
+        else:
+            encrypted = self.encrypted
+
         quotas: dict[str, Any] | None | Unset
         if isinstance(self.quotas, Unset):
             quotas = UNSET
@@ -89,6 +97,8 @@ class TenantPatch:
             field_dict["contacts"] = contacts
         if weight is not UNSET:
             field_dict["weight"] = weight
+        if encrypted is not UNSET:
+            field_dict["encrypted"] = encrypted
         if quotas is not UNSET:
             field_dict["quotas"] = quotas
         if reason is not UNSET:
@@ -146,6 +156,15 @@ class TenantPatch:
 
         weight = _parse_weight(d.pop("weight", UNSET))
 
+        def _parse_encrypted(data: object) -> bool | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(bool | None | Unset, data)
+
+        encrypted = _parse_encrypted(d.pop("encrypted", UNSET))
+
         def _parse_quotas(data: object) -> None | QuotasIn | Unset:
             if data is None:
                 return data
@@ -177,6 +196,7 @@ class TenantPatch:
             timezone=timezone,
             contacts=contacts,
             weight=weight,
+            encrypted=encrypted,
             quotas=quotas,
             reason=reason,
         )

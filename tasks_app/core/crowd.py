@@ -1,0 +1,198 @@
+"""Who is next in a crowded lane: of the tenants with due tasks, those that have had least for their weight.
+
+All in memory, and only as much of it as was read: what a tenant has beyond its room is read when its turn comes nearer.
+Whatever is forgotten here is still due, and is read again.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from math import ceil, inf
+from operator import itemgetter
+
+from .tenants import USUAL_WEIGHT
+
+LIGHT = 100  # due tasks, at most, of a tenant that need not wait behind others' batches
+MOST = 40_000  # tasks that are kept of all tenants together, about
+ROOM_MOST, ROOM_LEAST = 4_000, 20  # that are kept of one
+AHEAD = 1.0  # full batches, at the usual weight, that one may have had more than the one that has had least
+FORGET = 10_000  # accounts of tenants without due tasks, at most
+
+
+class Crowd:
+    """Due tasks by tenant, and an account of what each has had: in full batches, divided by its weight."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, dict[int, float]] = {}  # tenant -> id -> epoch seconds at which it was due
+        self._whose: dict[int, str] = {}
+        self._unsorted: set[str] = set()  # tenants whose tasks are not in order of due time
+        self._cut: set[str] = set()  # tenants that have more than is kept
+        self._had: dict[str, float] = {}
+        self._least = 0.0  # what the one that had least had, when somebody was served last
+        self._weights: Mapping[str, int] = {}
+
+    @property
+    def tenants(self) -> list[str]:
+        """That have something due."""
+        return [*self._kept.keys(), *(self._cut - self._kept.keys())]
+
+    @property
+    def empty(self) -> bool:
+        return not self._kept and not self._cut
+
+    @property
+    def room(self) -> int:
+        """How many tasks of one tenant are kept: the fewer, the more tenants there are."""
+        return max(ROOM_LEAST, min(ROOM_MOST, MOST // max(1, len(self._kept))))
+
+    @property
+    def full(self) -> set[str]:
+        """Tenants of which no more need be read now."""
+        room = self.room
+        return {tenant for tenant, kept in self._kept.items() if len(kept) >= room}
+
+    @property
+    def alone(self) -> str | None:
+        """The only tenant that has much, if there is just one: it gets whatever the others leave."""
+        heavy = self._heavy()
+        return heavy[0] if len(heavy) == 1 else None
+
+    @property
+    def heavy(self) -> bool:
+        """Whether any tenant has much."""
+        return bool(self._cut) or any(len(kept) > LIGHT for kept in self._kept.values())
+
+    def weigh(self, weights: Mapping[str, int]) -> None:
+        """Of tenants with another weight than the usual one."""
+        self._weights = weights
+
+    def kept(self, tenant: str) -> int:
+        return len(self._kept.get(tenant, ()))
+
+    def keeps(self, id_: int) -> bool:
+        return id_ in self._whose
+
+    def add(self, tenants: Sequence[str], ids: Sequence[int], dues: Sequence[float]) -> dict[str, float]:
+        """Some more that is due, in order of due time. Returns from when on there was no room, by tenant."""
+        room, refused = self.room, {}
+        for tenant, id_, due in zip(tenants, ids, dues, strict=True):
+            kept = self._kept.get(tenant)
+            if kept is None:
+                self._come(tenant)
+                kept = self._kept[tenant] = {}
+            if id_ in kept:
+                continue
+            if len(kept) >= room:
+                refused.setdefault(tenant, due)
+                continue
+            kept[id_] = due
+            self._whose[id_] = tenant
+            self._unsorted.add(tenant)
+        self._cut |= refused.keys()
+        return refused
+
+    def cut(self, tenant: str) -> None:
+        """There is more of this tenant than is kept."""
+        if tenant not in self._kept and tenant not in self._cut:
+            self._come(tenant)
+        self._cut.add(tenant)
+
+    def whole(self, tenant: str) -> None:
+        """All that is due of this tenant is kept."""
+        self._cut.discard(tenant)
+
+    def light(self, most: int) -> list[int]:
+        """All due tasks of those tenants that have few and have had no more than any that has many; the longest overdue
+        first."""
+        entitled = self._entitled()
+        found = sorted((due, id_) for tenant in entitled for id_, due in self._kept[tenant].items())
+        return [id_ for _, id_ in found[:most]]
+
+    def next(self, most: int) -> list[int]:
+        """Of the others, those that have had least: of each its share of so many tasks."""
+        heavy = [tenant for tenant in self._heavy() if self._kept.get(tenant)]
+        if not heavy:
+            return []
+        bound = min(self._had[tenant] for tenant in heavy) + AHEAD
+        chosen = [tenant for tenant in heavy if self._had[tenant] <= bound]
+        weights = sum(self._weight(tenant) for tenant in chosen)
+        found: list[int] = []
+        for tenant in chosen:
+            share = ceil(most * self._weight(tenant) / weights)
+            found += islice(self._in_order(tenant), share)
+        return found
+
+    def took(self, ids: Iterable[int], cost: float) -> None:
+        """These were claimed; each costs so much of a full batch."""
+        for tenant, tasks in Counter(self._remove(ids)).items():
+            self._had[tenant] += tasks * cost * USUAL_WEIGHT / self._weight(tenant)
+        self._advance()
+
+    def charge(self, tenant: str, cost: float) -> None:
+        """So many full batches of it were claimed that were not kept here."""
+        self._had[tenant] = self._had.get(tenant, self._least) + cost * USUAL_WEIGHT / self._weight(tenant)
+        self._advance()
+
+    def drop(self, ids: Iterable[int]) -> dict[str, float]:
+        """These were not due any more, or locked by somebody. Returns the earliest of them, by tenant."""
+        earliest: dict[str, float] = {}
+        ids = [id_ for id_ in ids if id_ in self._whose]
+        for id_ in ids:
+            tenant = self._whose[id_]
+            due = self._kept[tenant][id_]
+            earliest[tenant] = min(due, earliest.get(tenant, due))
+        self._remove(ids)
+        return earliest
+
+    def whose(self, ids: Iterable[int]) -> dict[int, str]:
+        """By id, of those that are kept."""
+        return {id_: self._whose[id_] for id_ in ids if id_ in self._whose}
+
+    def forget(self, tenant: str) -> None:
+        """Keep nothing of this tenant, which has more."""
+        for id_ in self._kept.pop(tenant, ()):
+            del self._whose[id_]
+        self.cut(tenant)
+
+    def _heavy(self) -> list[str]:
+        """Whoever is not served before others, in order of what they have had."""
+        entitled = self._entitled()
+        return sorted((one for one in self.tenants if one not in entitled), key=self._had.__getitem__)
+
+    def _entitled(self) -> set[str]:
+        few = {tenant for tenant, kept in self._kept.items() if len(kept) <= LIGHT and tenant not in self._cut}
+        bound = min((self._had[tenant] for tenant in self.tenants if tenant not in few), default=inf)
+        return {tenant for tenant in few if self._had[tenant] <= bound}
+
+    def _weight(self, tenant: str) -> int:
+        return self._weights.get(tenant, USUAL_WEIGHT)
+
+    def _come(self, tenant: str) -> None:
+        """Nobody saves up for later what it had no use for."""
+        if len(self._had) > FORGET:
+            here = {*self._kept, *self._cut}
+            self._had = {one: had for one, had in self._had.items() if one in here or had > self._least}
+        self._had[tenant] = max(self._had.get(tenant, 0.0), self._least)
+
+    def _advance(self) -> None:
+        here = [self._had[tenant] for tenant in self.tenants]
+        self._least = max(self._least, min(here, default=self._least))
+
+    def _in_order(self, tenant: str) -> dict[int, float]:
+        if tenant in self._unsorted:
+            self._unsorted.discard(tenant)
+            self._kept[tenant] = dict(sorted(self._kept[tenant].items(), key=itemgetter(1)))
+        return self._kept[tenant]
+
+    def _remove(self, ids: Iterable[int]) -> list[str]:
+        """Whose they were, of those that were kept."""
+        whose = []
+        for id_ in ids:
+            tenant = self._whose.pop(id_, None)
+            if tenant is not None:
+                del self._kept[tenant][id_]
+                whose.append(tenant)
+        for tenant in set(whose):
+            if not self._kept[tenant]:
+                del self._kept[tenant]
+        return whose

@@ -1,0 +1,267 @@
+"""What is encrypted of tasks and jobs: when they are written, when they run, and when somebody may read them.
+
+A payload is encrypted if its tenant or its type asks for that; a task whose payload is encrypted has its results,
+errors and log lines encrypted, too, so nothing has to be asked when it is settled. Others pay for nothing: the
+statements that write payloads leave out what should be encrypted and is not, and only then anybody asks why.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tasks_app.core.confidential import (
+    RESERVED,
+    DataKey,
+    Encrypted,
+    KeyOutOfReach,
+    Unreadable,
+    json_envelope,
+    key_number,
+    of_job,
+    of_payload,
+    of_task,
+    of_unit,
+)
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.task import Failure, Outcome, Parents, Returned, Task
+from tasks_app.models import JobDefinition, Tenant
+from tasks_app.models.schedule_task import TaskFields
+
+from .asking import ASKING
+from .data_keys import newest_keys, opened_keys
+from .quotas import refuse_large_payload
+from .request import Unit
+
+UNREADABLE = "UNREADABLE"  # the code of a task that nobody can run, since its payload can't be opened
+KEY_OUT_OF_REACH = "KEY_OUT_OF_REACH"  # of one that this worker can't run, and another, or this one later, may
+AGAIN_SECONDS = 30.0
+
+
+# ---- where payloads are written ----
+
+
+def hide_payloads(units: Sequence[Unit], texts: Sequence[str], *, bound: bool = True) -> list[str]:
+    """The payloads of new tasks, JSON texts, each encrypted if its tenant or its type asks for that.
+
+    `bound`: by the quotas of tenants, which are about what was given, and not about what is stored of it.
+    """
+    return _hidden(units, texts, [of_unit(*unit) for unit in units], bound=bound)
+
+
+def hide_payloads_of(
+    units: Sequence[Unit], texts: Sequence[str | None], jobs: Sequence[int | None]
+) -> list[str | None]:
+    """The same for tasks that are there, which may be instances of jobs; None stays what it is."""
+    given = [place for place, text in enumerate(texts) if text is not None]
+    if not given or not may_concern(units):
+        return list(texts)
+    bound_to = [of_payload(*units[place], jobs[place]) for place in given]
+    found = _hidden([units[place] for place in given], [texts[place] or "" for place in given], bound_to)
+    hidden = dict(zip(given, found, strict=True))
+    return [hidden.get(place, text) for place, text in enumerate(texts)]
+
+
+def hide_job_payload(tenant: str, task_type: str, job: int, payload: object) -> object:
+    """The payload of a job, or of an instance that somebody triggers, encrypted if that is asked for."""
+    if isinstance(payload, Encrypted):
+        return payload
+    if task_type not in REGISTRY.encrypted and not Tenant.objects.filter(name=tenant, encrypted=True).exists():
+        return payload
+    newest = newest_keys([tenant])[tenant]
+    [found] = newest.key.encrypt([json.dumps(payload, ensure_ascii=False)], [of_job(tenant, job)])
+    return found
+
+
+def asks(tenant: str, task_type: str) -> bool:
+    return task_type in REGISTRY.encrypted or Tenant.objects.filter(name=tenant, encrypted=True).exists()
+
+
+def may_concern(units: Sequence[Unit]) -> bool:
+    """False: none of these is to be encrypted, as far as anybody here knows."""
+    types = REGISTRY.encrypted
+    if not ASKING and not types:
+        return False
+    return any(tenant in ASKING or task_type in types for tenant, task_type, _ in units)
+
+
+def _hidden(units: Sequence[Unit], texts: Sequence[str], bound_to: Sequence[bytes], *, bound: bool = True) -> list[str]:
+    types, found = REGISTRY.encrypted, list(texts)
+    by_type = {tenant for tenant, task_type, _ in units if task_type in types}
+    keys = newest_keys(by_type) | newest_keys({unit[0] for unit in units} & ASKING - by_type, only_if_asked=True)
+    ASKING.difference_update(tenant for tenant, newest in keys.items() if newest is None)
+    for tenant, newest in keys.items():
+        if newest is None:
+            continue
+        mine = [place for place, unit in enumerate(units) if unit[0] == tenant and (newest.asks or unit[1] in types)]
+        if bound and newest.max_payload_bytes is not None:
+            for place in mine:
+                refuse_large_payload(tenant, len(texts[place].encode()), newest.max_payload_bytes)
+        hidden = newest.key.encrypt([texts[place] for place in mine], [bound_to[place] for place in mine])
+        for place, one in zip(mine, hidden, strict=True):
+            found[place] = f'{{"{RESERVED}":"{one.envelope}"}}'
+    return found
+
+
+# ---- where tasks run ----
+
+
+class Cipher(NamedTuple):
+    """Hides what a run of an encrypted task leaves behind."""
+
+    key: DataKey
+    tenant: str
+    task: int
+
+    def result(self, text: str) -> str:
+        """JSON text as it is stored."""
+        return f'{{"{RESERVED}": "{self._hide(text, "result").envelope}"}}'
+
+    def error(self, text: str) -> str:
+        return self._hide(text, "error").as_text
+
+    def trace(self, text: str) -> str:
+        return self._hide(text, "trace").as_text if text else ""
+
+    def line(self, text: str) -> str:
+        return self._hide(text, "log").as_text
+
+    def _hide(self, text: str, what: str) -> Encrypted:
+        [found] = self.key.encrypt([text], [of_task(self.tenant, self.task, what)])
+        return found
+
+
+class Opened(NamedTuple):
+    """A batch whose payloads were opened, as far as they can be."""
+
+    tasks: list[Task]  # that can run
+    ciphers: Mapping[int, Cipher]  # by task, of those that are encrypted
+    ended: Sequence[tuple[Task, Outcome]]  # that can't
+
+
+NOTHING_HIDDEN: Mapping[int, Cipher] = {}
+
+
+def open_tasks(tasks: list[Task]) -> Opened:
+    """Tasks that were loaded to be run, with what they need in the clear; in one statement, if any is encrypted."""
+    envelopes = {task.id: found for task in tasks if (found := json_envelope(task.stored_payload)) is not None}
+    results = {task.id: found for task in tasks if task.has_parents and (found := _hidden_results(task.parents.text))}
+    if not envelopes and not results:
+        return Opened(tasks, NOTHING_HIDDEN, ())
+    numbers = {_number(one) for one in envelopes.values()}
+    numbers |= {_number(one) for found in results.values() for one in found.values()}
+    keys = opened_keys(numbers - {None})
+    ciphers: dict[int, Cipher] = {}
+    ended: list[tuple[Task, Outcome]] = []
+    for task in tasks:
+        envelope = envelopes.get(task.id)
+        try:
+            if envelope is not None:
+                key = _key_of(envelope, keys)
+                bound_to = of_payload(task.tenant, task.type, task.key, task.job)
+                task.stored_payload = key.decrypt(envelope, bound_to)
+                ciphers[task.id] = Cipher(key, task.tenant, task.id)
+            if task.id in results:
+                _open_parents(task, results[task.id], keys)
+        except Unreadable as error:
+            ended.append((task, Failure(UNREADABLE, str(error), final=True)))
+        except KeyOutOfReach as error:
+            ended.append((task, Returned(KEY_OUT_OF_REACH, str(error), delay=AGAIN_SECONDS)))
+    over = {task.id for task, _ in ended}
+    return Opened([task for task in tasks if task.id not in over], ciphers, ended)
+
+
+def cipher_of(tenant: str, task: int, envelope: str) -> Cipher:
+    """For what is reported about a task whose payload has this envelope. Raises Unreadable and KeyOutOfReach."""
+    number = key_number(envelope)
+    return Cipher(_key_of(envelope, opened_keys([number])), tenant, task)
+
+
+def _hidden_results(text: str) -> dict[str, str]:
+    """Of the parents of a task, by name, the envelopes of what they returned."""
+    if f'"{RESERVED}"' not in text:
+        return {}
+    found = {}
+    for name, (_, _, result) in json.loads(text).items():
+        if isinstance(result, dict) and len(result) == 1 and isinstance(result.get(RESERVED), str):
+            found[name] = result[RESERVED]
+    return found
+
+
+def _open_parents(task: Task, envelopes: Mapping[str, str], keys: Mapping[int, object]) -> None:
+    if not envelopes:
+        return
+    parents = json.loads(task.parents.text)
+    for name, envelope in envelopes.items():
+        number, status, _ = parents[name]
+        text = _key_of(envelope, keys).decrypt(envelope, of_task(task.tenant, number, "result"))
+        parents[name] = [number, status, json.loads(text)]
+    task.parents = Parents(json.dumps(parents))
+
+
+def _number(envelope: str) -> int | None:
+    try:
+        return key_number(envelope)
+    except Unreadable:
+        return None
+
+
+def _key_of(envelope: str, keys: Mapping[int, object]) -> DataKey:
+    found = keys[key_number(envelope)]
+    if not isinstance(found, DataKey):
+        raise found
+    return found
+
+
+# ---- where somebody may read them ----
+
+
+class Plain(NamedTuple):
+    """What was encrypted of a task, in the clear; None: nothing was."""
+
+    payload: object = None
+    result: object = None
+    error: str | None = None
+
+
+def is_hidden(row: TaskFields | JobDefinition) -> bool:
+    names = ("payload",) if isinstance(row, JobDefinition) else ("payload", "result", "error_msg")
+    return any(isinstance(getattr(row, name), Encrypted) for name in names)
+
+
+def open_row(row: TaskFields) -> Plain:
+    """What is encrypted of a task in the clear. Raises Unreadable and KeyOutOfReach. Who may see it is not asked."""
+    hidden = {name: getattr(row, name) for name in ("payload", "result", "error_msg")}
+    hidden = {name: value for name, value in hidden.items() if isinstance(value, Encrypted)}
+    keys = opened_keys({value.key for value in hidden.values()})
+    bound_to = {
+        "payload": of_payload(row.tenant, row.task_type, row.biz_key, row.job),
+        "result": of_task(row.tenant, row.id, "result"),
+        "error_msg": of_task(row.tenant, row.id, "error"),
+    }
+    found = {
+        name: _key_of(value.envelope, keys).decrypt(value.envelope, bound_to[name]) for name, value in hidden.items()
+    }
+    return Plain(
+        json.loads(found["payload"]) if "payload" in found else None,
+        json.loads(found["result"]) if "result" in found else None,
+        found.get("error_msg"),
+    )
+
+
+def open_texts(tenant: str, task: int, what: str, texts: Sequence[Encrypted]) -> list[str]:
+    """Messages or log lines of a task in the clear. Raises Unreadable and KeyOutOfReach."""
+    keys, bound_to = opened_keys({text.key for text in texts}), of_task(tenant, task, what)
+    return [_key_of(text.envelope, keys).decrypt(text.envelope, bound_to) for text in texts]
+
+
+def open_job_payload(job: JobDefinition) -> object:
+    """Raises Unreadable and KeyOutOfReach."""
+    if not isinstance(job.payload, Encrypted):
+        return job.payload
+    [text] = _opened_texts([job.payload], of_job(job.tenant, job.id))
+    return json.loads(text)
+
+
+def _opened_texts(values: Sequence[Encrypted], bound_to: bytes) -> list[str]:
+    keys = opened_keys({value.key for value in values})
+    return [_key_of(value.envelope, keys).decrypt(value.envelope, bound_to) for value in values]

@@ -1,0 +1,153 @@
+"""What a beat tells of the chores that it has done, and in which threads it does them."""
+
+import threading
+
+import pytest
+from django.db.models.functions import Now
+
+from tasks_app.engine import nodes
+from tasks_app.engine.beat.chores import Chores
+from tasks_app.models import MaintenanceEntry
+from tasks_app.sql import execute, run
+from tests.support.marks import commits
+from tests.support.wait import wait_until
+
+pytestmark = commits
+
+SECONDS = 30.0  # that nobody should need
+LONG_AGO = "2020-01-01T00:00:00Z"
+
+
+@pytest.fixture(autouse=True)
+def _once_a_minute(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"METRICS_SECONDS": 60.0, "SAFEGUARD_SECONDS": 9.0}
+
+
+@pytest.fixture
+def beat() -> Chores:
+    return Chores(nodes.new_node_id(), "beat-1")
+
+
+class Looking(Chores):
+    """As in a beat that goes on looking."""
+
+    looking = True
+
+    def is_alive(self) -> bool:
+        return self.looking
+
+
+def entry(name: str = "count") -> MaintenanceEntry:
+    return MaintenanceEntry.objects.annotate(now=Now()).get(name=name)
+
+
+def told(**ago: float) -> None:
+    """A beat has done these so many seconds ago, and tells it."""
+    beat = {"node_id": nodes.new_node_id(), "name": "beat-1", "site": "main", "dispatching": False, "figures": None}
+    none = {"names": [], "everys": [], "wanted": [], "keep": 600.0}
+    run("take_chores", beat | none | {"done": list(ago), "ago": list(ago.values())})
+
+
+def failed(seconds_ago: float) -> None:
+    run("declare_chores", {"names": ["count"]})
+    execute(
+        "UPDATE punctual_chore SET failures = 3, error = 'no', done_at = now() - interval '1 hour', "
+        "failing_since = clock_timestamp() - make_interval(secs => %s)",
+        [seconds_ago],
+    )
+
+
+def test_what_was_done_is_told_along_with_the_next_look_as_of_when_it_was(beat):
+    assert beat.run_once({"count"}) == ["count"]
+    assert entry().done_at is None
+
+    assert beat.run_once({"count"}) == []
+
+    done = entry()
+    assert done.ran_at <= done.done_at <= done.now
+    beat.run_once({"count"})
+    assert entry().done_at == done.done_at  # told once
+
+
+def test_what_comes_rarely_is_told_at_once(beat):
+    assert beat.run_once({"partition"}) == ["partition"]
+
+    assert entry("partition").done_at is not None
+
+
+def test_a_beat_that_leaves_tells_what_it_has_not_told_yet(beat):
+    beat.run_once({"count"})
+    beat.stop()
+
+    beat.run()
+
+    assert entry().done_at is not None
+
+
+def test_a_look_that_fails_leaves_what_was_done_to_the_next(beat):
+    beat.run_once({"count"})
+    execute("ALTER TABLE punctual_wait RENAME TO punctual_wait_gone")
+    try:
+        beat.look({"count"})
+    finally:
+        execute("ALTER TABLE punctual_wait_gone RENAME TO punctual_wait")
+    assert entry().done_at is None
+
+    beat.run_once({"count"})
+
+    assert entry().done_at is not None
+
+
+def test_what_is_told_ends_a_failure_that_came_before_it_and_no_other():
+    failed(20.0)
+    told(count=30.0)
+    still = entry()
+    assert (still.failures, still.error) == (3, "no")
+    assert 25 < (still.now - still.done_at).total_seconds() < 300  # it was done all the same
+
+    told(count=10.0)
+
+    well = entry()
+    assert (well.failures, well.failing_since, well.error) == (0, None, "")
+
+
+def test_what_is_told_late_takes_nothing_back():
+    run("declare_chores", {"names": ["count"]})
+    told(count=0.0)
+    before = entry()
+
+    told(count=600.0)
+
+    after = entry()
+    assert (after.done_at, after.next_at, after.ran_at, after.ran_by) == (before.done_at, before.next_at, None, "")
+
+
+def test_a_chore_that_comes_often_keeps_its_thread_and_its_session_and_any_other_does_not():
+    beat = Looking(nodes.new_node_id(), "beat-1")
+    assert beat.run_once({"safeguard", "levels"}) == ["levels", "safeguard"]
+    wait_until(lambda: not (thread("levels") or beat._aside["safeguard"].busy), SECONDS)
+    first = thread("safeguard")
+    MaintenanceEntry.objects.update(next_at=LONG_AGO)
+
+    assert beat.run_once({"safeguard"}) == ["safeguard"]
+
+    assert thread("safeguard") is first
+    beat.wait_aside(SECONDS)
+    assert thread("safeguard") is None
+    assert entry("safeguard").done_at is not None
+
+
+def test_a_beat_that_stops_lets_go_of_the_threads_that_stay():
+    beat = Looking(nodes.new_node_id(), "beat-1")
+    beat.run_once({"safeguard"})
+    stays = thread("safeguard")
+
+    beat.looking = False
+    beat.stop()
+
+    stays.join(SECONDS)
+    assert not stays.is_alive()
+
+
+def thread(chore: str) -> threading.Thread | None:
+    return next((one for one in threading.enumerate() if one.name == f"punctual-{chore}"), None)

@@ -1,0 +1,167 @@
+"""Who is next in a crowded lane: those with few tasks first, then each by its weight, and nobody saves anything up."""
+
+from collections import Counter
+
+import pytest
+
+from tasks_app.core import crowd as rules
+from tasks_app.core.crowd import AHEAD, LIGHT, ROOM_MOST, Crowd
+
+FULL = 1 / 50  # a task's part of a full batch
+
+
+class Lane:
+    """A crowd with tenants that have as many due tasks as they are given."""
+
+    def __init__(self) -> None:
+        self.crowd = Crowd()
+        self.served: Counter[str] = Counter()
+        self._number = 0
+        self._whose: dict[int, str] = {}
+
+    def add(self, tenant: str, tasks: int, due: float = 0.0) -> dict[str, float]:
+        ids = range(self._number, self._number + tasks)
+        self._number += tasks
+        self._whose |= dict.fromkeys(ids, tenant)
+        return self.crowd.add([tenant] * tasks, ids, [due + place / 1000 for place in range(tasks)])
+
+    def serve(self, ids: list[int], cost: float = FULL) -> Counter[str]:
+        self.crowd.took(ids, cost)
+        served = Counter(self._whose[id_] for id_ in ids)
+        self.served += served
+        return served
+
+    def whose(self, ids: list[int]) -> set[str]:
+        return {self._whose[id_] for id_ in ids}
+
+
+@pytest.fixture
+def lane():
+    return Lane()
+
+
+def test_a_tenant_with_few_tasks_does_not_wait_for_one_with_many(lane):
+    lane.add("large", 500)
+    lane.add("small", 3, due=100.0)
+
+    assert lane.whose(lane.crowd.light(1000)) == {"small"}
+    assert (lane.crowd.alone, lane.crowd.heavy) == ("large", True)
+
+
+def test_the_longest_overdue_of_those_with_few_come_first(lane):
+    lane.add("large", 500)
+    lane.add("late", 2, due=7.0)
+    lane.add("later", 2, due=5.0)
+
+    assert [lane._whose[id_] for id_ in lane.crowd.light(3)] == ["later", "later", "late"]
+
+
+def test_tenants_with_many_share_by_weight(lane):
+    lane.crowd.weigh({"heavy": 300})
+    for _ in range(60):
+        for tenant in ("one", "other", "heavy"):
+            lane.add(tenant, 200 - lane.crowd.kept(tenant))
+        lane.serve(lane.crowd.next(100))
+
+    assert sum(lane.served.values()) >= 5_000
+    assert lane.served["heavy"] / lane.served["one"] == pytest.approx(3, rel=0.1)
+    assert lane.served["other"] / lane.served["one"] == pytest.approx(1, rel=0.1)
+
+
+def test_shares_hold_even_if_a_claim_takes_what_is_due_first(lane):
+    """There is room for half of what is asked for, and one tenant's tasks are all older than the other's."""
+    for _ in range(60):
+        for tenant, due in (("old", 0.0), ("new", 1000.0)):
+            lane.add(tenant, 200 - lane.crowd.kept(tenant), due)
+        lane.serve(sorted(lane.crowd.next(100), key=lambda id_: lane._whose[id_] == "new")[:50])
+
+    assert lane.served["old"] / lane.served["new"] == pytest.approx(1, rel=0.1)
+
+
+def test_what_one_has_no_use_for_goes_to_the_others(lane):
+    for _ in range(20):
+        lane.add("busy", 200 - lane.crowd.kept("busy"))
+        lane.add("idle", 101 if lane.served["idle"] == 0 else 0)
+        lane.serve(lane.crowd.next(100) or [*lane.crowd._kept["busy"]][:100])
+
+    assert lane.served["idle"] <= 101
+    assert lane.served["busy"] >= 1_800
+
+
+def test_nobody_saves_up_what_it_had_no_use_for(lane):
+    for _ in range(50):
+        lane.add("always", 200 - lane.crowd.kept("always"))
+        lane.crowd.charge("always", 1.0)
+    lane.add("back", 200)
+
+    first = lane.serve(lane.crowd.next(100))
+
+    assert first["always"] == first["back"]
+
+
+def test_who_has_had_more_than_its_share_waits_with_the_others(lane):
+    lane.add("large", 500)
+    lane.add("small", 10)
+    lane.serve(lane.crowd.light(5), cost=1.0)
+
+    assert lane.crowd.light(1000) == []
+    assert lane.whose(lane.crowd.next(1000)) == {"large"}  # until it has had as much
+
+    lane.crowd.charge("large", 5.0)
+    assert lane.whose(lane.crowd.light(1000)) == {"small"}
+
+
+def test_one_may_be_ahead_by_a_batch_and_no_more(lane):
+    lane.add("one", 300)
+    lane.add("other", 300)
+    lane.crowd.charge("one", AHEAD + 0.1)
+
+    assert lane.whose(lane.crowd.next(100)) == {"other"}
+
+
+def test_no_more_is_kept_than_there_is_room_for(lane):
+    refused = lane.add("large", ROOM_MOST + 10)
+
+    assert (lane.crowd.kept("large"), refused) == (ROOM_MOST, {"large": ROOM_MOST / 1000})
+    assert lane.crowd.full == {"large"}
+
+
+def test_the_more_tenants_there_are_the_fewer_tasks_of_each_are_kept(lane, monkeypatch):
+    monkeypatch.setattr(rules, "MOST", 400)
+    for number in range(10):
+        lane.add(f"tenant {number}", 1)
+
+    assert lane.crowd.room == 40
+    assert lane.add("tenant 3", 100) == {"tenant 3": 0.039}
+    assert lane.crowd.alone == "tenant 3"  # it has more than is kept, however few those are
+
+
+def test_a_task_is_kept_once(lane):
+    lane.crowd.add(["a"], [1], [5.0])
+    lane.crowd.add(["a"], [1], [5.0])
+
+    assert lane.crowd.light(10) == [1]
+    lane.crowd.took([1], 1.0)
+    assert lane.crowd.empty
+
+
+def test_what_is_forgotten_or_dropped_is_not_chosen(lane):
+    lane.add("large", 300)
+    lane.add("small", 3, due=50.0)
+    lane.crowd.forget("large")
+
+    assert (lane.crowd.kept("large"), lane.crowd.alone, lane.crowd.empty) == (0, "large", False)
+    assert lane.crowd.drop(lane.crowd.light(10)) == {"small": 50.0}
+    lane.crowd.whole("large")
+    assert lane.crowd.empty
+
+
+def test_accounts_of_who_is_gone_are_not_kept_for_ever(lane, monkeypatch):
+    monkeypatch.setattr(rules, "FORGET", 50)
+    lane.add("always", LIGHT + 1)
+    for number in range(500):
+        lane.add(f"guest {number}", 1)
+        lane.serve(lane.crowd.light(10))
+        lane.crowd.charge("always", 1.0)
+
+    assert len(lane.crowd._had) <= 60
