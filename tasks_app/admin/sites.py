@@ -28,7 +28,6 @@ from .secrets import ReasonOnly
 LIST = "tasks_app_site_changelist"
 CHOICES_SHOWN = 10
 ALL_STAND_BY = "stand by"  # what is typed to confirm it
-AGAIN = gettext_lazy("Going back is the same order the other way round.")
 
 
 class SiteForm(ReasonOnly):
@@ -119,7 +118,9 @@ class SiteAdmin(LookOnly, ModelAdmin):
             "form": form,
             "button": button,
             "subject": site or gettext("all sites"),
-            "words": f"{seen} {AGAIN}",
+            "words": "{} {}".format(
+                seen, gettext("To go on, activate one.") if site is None else gettext("To go back, activate the other.")
+            ),
             "back": console_url(LIST),
             "danger": True,
         }

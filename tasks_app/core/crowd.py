@@ -15,7 +15,8 @@ from .tenants import USUAL_WEIGHT
 LIGHT = 100  # due tasks, at most, of a tenant that need not wait behind others' batches
 MOST = 40_000  # tasks that are kept of all tenants together, about
 ROOM_MOST, ROOM_LEAST = 4_000, 20  # that are kept of one
-AHEAD = 1.0  # full batches, at the usual weight, that one may have had more than the one that has had least
+AHEAD = 1.0  # full batches, at the usual weight: who has had so much more than the one with least is not behind
+SPREAD = 2.0  # between who has had least and who has had most: from there on, order of due time is not fair
 FORGET = 10_000  # accounts of tenants without due tasks, at most
 
 
@@ -37,10 +38,6 @@ class Crowd:
         return [*self._kept.keys(), *(self._cut - self._kept.keys())]
 
     @property
-    def empty(self) -> bool:
-        return not self._kept and not self._cut
-
-    @property
     def room(self) -> int:
         """How many tasks of one tenant are kept: the fewer, the more tenants there are."""
         return max(ROOM_LEAST, min(ROOM_MOST, MOST // max(1, len(self._kept))))
@@ -52,15 +49,19 @@ class Crowd:
         return {tenant for tenant, kept in self._kept.items() if len(kept) >= room}
 
     @property
-    def alone(self) -> str | None:
-        """The only tenant that has much, if there is just one: it gets whatever the others leave."""
-        heavy = self._heavy()
-        return heavy[0] if len(heavy) == 1 else None
+    def heavy(self) -> set[str]:
+        """Tenants that have many, or have had more than their share."""
+        entitled = self._entitled()
+        return {tenant for tenant in self.tenants if tenant not in entitled}
 
     @property
-    def heavy(self) -> bool:
-        """Whether any tenant has much."""
-        return bool(self._cut) or any(len(kept) > LIGHT for kept in self._kept.values())
+    def behind(self) -> set[str]:
+        """Of these, those that have had too little: none, as long as what is due first was shared out well enough."""
+        had = {tenant: self._had[tenant] for tenant in self.heavy}
+        least = min(had.values(), default=0.0)
+        if max(had.values(), default=0.0) - least <= SPREAD:
+            return set()
+        return {tenant for tenant in had if had[tenant] <= least + AHEAD}
 
     def weigh(self, weights: Mapping[str, int]) -> None:
         """Of tenants with another weight than the usual one."""
@@ -109,12 +110,8 @@ class Crowd:
         return [id_ for _, id_ in found[:most]]
 
     def next(self, most: int) -> list[int]:
-        """Of the others, those that have had least: of each its share of so many tasks."""
-        heavy = [tenant for tenant in self._heavy() if self._kept.get(tenant)]
-        if not heavy:
-            return []
-        bound = min(self._had[tenant] for tenant in heavy) + AHEAD
-        chosen = [tenant for tenant in heavy if self._had[tenant] <= bound]
+        """Of those that are behind, of each its share of so many tasks."""
+        chosen = [tenant for tenant in self.behind if tenant in self._kept]
         weights = sum(self._weight(tenant) for tenant in chosen)
         found: list[int] = []
         for tenant in chosen:
@@ -128,9 +125,11 @@ class Crowd:
             self._had[tenant] += tasks * cost * USUAL_WEIGHT / self._weight(tenant)
         self._advance()
 
-    def charge(self, tenant: str, cost: float) -> None:
-        """So many full batches of it were claimed that were not kept here."""
-        self._had[tenant] = self._had.get(tenant, self._least) + cost * USUAL_WEIGHT / self._weight(tenant)
+    def charge(self, tasks: Mapping[str, int], cost: float) -> None:
+        """So many tasks of each tenant were claimed in order of due time; each costs so much of a full batch."""
+        for tenant, count in tasks.items():
+            if tenant in self._kept or tenant in self._cut:
+                self._had[tenant] += count * cost * USUAL_WEIGHT / self._weight(tenant)
         self._advance()
 
     def drop(self, ids: Iterable[int]) -> dict[str, float]:
@@ -148,16 +147,9 @@ class Crowd:
         """By id, of those that are kept."""
         return {id_: self._whose[id_] for id_ in ids if id_ in self._whose}
 
-    def forget(self, tenant: str) -> None:
-        """Keep nothing of this tenant, which has more."""
-        for id_ in self._kept.pop(tenant, ()):
-            del self._whose[id_]
-        self.cut(tenant)
-
-    def _heavy(self) -> list[str]:
-        """Whoever is not served before others, in order of what they have had."""
-        entitled = self._entitled()
-        return sorted((one for one in self.tenants if one not in entitled), key=self._had.__getitem__)
+    def forget(self, tenant: str) -> dict[str, float]:
+        """Keep nothing of this tenant, as drop."""
+        return self.drop(list(self._kept.get(tenant, ())))
 
     def _entitled(self) -> set[str]:
         few = {tenant for tenant, kept in self._kept.items() if len(kept) <= LIGHT and tenant not in self._cut}

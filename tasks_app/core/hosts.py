@@ -1,6 +1,7 @@
 """The hosts that callbacks go to: what one may be asked for at most, and when it is unwell."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .errors import InvalidTask, shown
@@ -14,6 +15,7 @@ HOST_LIMIT, HOST_UNWELL = "HOST_LIMIT", "HOST_UNWELL"  # the codes of what waits
 
 LONGEST_TRY_SECONDS = 300.0  # between two tries of a host that is unwell
 LONGEST_WAIT_SECONDS = 300.0  # until what waits for a limit asks again
+MOST_ASKING = 500.0  # tasks a second that ask again for a host that is unwell, about: each is claimed and sent back
 USUAL_CALL_SECONDS = 0.25  # about how long a call takes: what waits for a place of another asks after that
 
 
@@ -58,6 +60,17 @@ def checked_limit(max_running: object, rate: object, burst: object) -> HostLimit
     return HostLimit(max_running, None if rate is None else float(rate), None if burst is None else float(burst))
 
 
+def shared_out(number: int, wanted: Sequence[int]) -> list[int]:
+    """So many places or permits, one each in turn, beginning with anyone: nobody waits for all that others want."""
+    shares, left = [0] * len(wanted), min(number, sum(wanted))
+    turn = random.randrange(len(wanted)) if wanted else 0
+    while left > 0:
+        if shares[turn] < wanted[turn]:
+            shares[turn], left = shares[turn] + 1, left - 1
+        turn = (turn + 1) % len(wanted)
+    return shares
+
+
 def until_place(place: int, max_running: int) -> float:
     """Seconds after which the one in this place of the line asks again for one of so many places: spread out."""
     expected = USUAL_CALL_SECONDS * (1 + place / max_running)
@@ -69,19 +82,19 @@ def until_permit(place: int, filled: float, rate: float) -> float:
     return min(LONGEST_WAIT_SECONDS, max(0.05, (place + 1 - filled) / rate)) * random.uniform(1.0, 1.1)
 
 
-def until_well(seconds: float, place: int) -> float:
+def until_well(seconds: float, place: int, crowd: int) -> float:
     """Seconds after which the one in this place of the line asks again for a host that is tried in so many: a little
-    later than the try, and not all at once."""
-    return max(0.0, seconds) + 1.0 + random.uniform(0.0, _spread(place))
+    later than the try, and not all at once. `crowd`: about as many wait for it in all."""
+    return max(0.0, seconds) + 1.0 + random.uniform(0.0, _spread(place, crowd))
 
 
-def behind_others(seconds: float, others: int) -> float:
+def behind_others(seconds: float, others: int, crowd: int) -> float:
     """Seconds after which the one that tried such a host in vain asks again: when the others have had their turn."""
-    return max(0.0, seconds) + 1.0 + _spread(others)
+    return max(0.0, seconds) + 1.0 + _spread(others, crowd)
 
 
-def _spread(place: int) -> float:
-    return min(30.0, 1.0 + place / 20)
+def _spread(place: int, crowd: int) -> float:
+    return max(min(30.0, 1.0 + place / 20), crowd / MOST_ASKING)
 
 
 def try_after(tries: int, first_seconds: float) -> float:

@@ -3,9 +3,10 @@
 Needs the extra `calendars`. What a calendar can't have, such as an event with a time of day, is left out and told.
 """
 
+import time
 from calendar import monthrange
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -20,7 +21,17 @@ from .phrases import counted
 MOST_BYTES = 10_000_000
 YEARS_AHEAD = 10  # as far as recurring events are expanded
 LONGEST_EVENT = 366  # days
+MOST_SECONDS = 10.0  # that all events of a file take
 _RECURS = ("DAILY", "WEEKLY", "MONTHLY", "YEARLY")
+# What the standard has for some frequencies only. With others there are rules that never happen, and dateutil would try
+# each day until the year 9999.
+_ONLY_FOR = {
+    "BYYEARDAY": {"YEARLY"},
+    "BYWEEKNO": {"YEARLY"},
+    "BYMONTHDAY": {"DAILY", "MONTHLY", "YEARLY"},
+    "BYSETPOS": {"MONTHLY", "YEARLY"},
+    "BYEASTER": {"YEARLY"},
+}
 _DAY = timedelta(days=1)
 
 
@@ -36,14 +47,22 @@ class _LeftOut(Exception):
     """Why an event is left out."""
 
 
-def read_days(content: bytes, today: date, years: int = YEARS_AHEAD) -> Read:
+def read_days(content: bytes, today: date, years: int = YEARS_AHEAD, *, seconds: float = MOST_SECONDS) -> Read:
     """The days of all events that last whole days, from the beginning of last year to so many years ahead."""
+    deadline = time.monotonic() + seconds
     low, high = date(today.year - 1, 1, 1), date(min(today.year + years, YEARS[1]), 12, 31)
     events = _events(content)
-    changed = set(_changed(events))
+    changed: dict[str, set[date]] = defaultdict(set)
+    for uid, day in _changed(events):
+        changed[uid].add(day)
     found: dict[date, str] = {}
     reasons: Counter[str] = Counter()
-    for event in events:
+    for number, event in enumerate(events):
+        if time.monotonic() > deadline:
+            raise InvalidTask(
+                f"{number:,} of the {len(events):,} events of the file took more than {seconds:g} seconds to read. "
+                "Leave out what is no holiday, or events that recur in complicated ways."
+            )
         try:
             name, days = str(event.get("SUMMARY") or ""), list(_days(event, changed, low, high))
         except _LeftOut as reason:
@@ -95,13 +114,13 @@ def _changed(events: list[Event]) -> Iterator[tuple[str, date]]:
                 yield str(one.get("UID")), _day_of(one, "RECURRENCE-ID")
 
 
-def _days(event: Event, changed: set, low: date, high: date) -> Iterator[date]:
+def _days(event: Event, changed: Mapping[str, Set[date]], low: date, high: date) -> Iterator[date]:
     if str(event.get("STATUS") or "").upper() == "CANCELLED":
         raise _LeftOut("that is cancelled")
     first = _day_of(event, "DTSTART")
     length = _length(event, first)
-    exceptions = {day for uid, day in changed if uid == str(event.get("UID"))} if "RRULE" in event else set()
-    exceptions |= _listed(event, "EXDATE")
+    replaced = changed.get(str(event.get("UID")), set()) if "RRULE" in event else set()
+    exceptions = replaced | _listed(event, "EXDATE")
     for start in {*_starts(event, first, low - LONGEST_EVENT * _DAY, high), *_listed(event, "RDATE")} - exceptions:
         begin, end = start.toordinal(), start.toordinal() + length
         for number in range(max(begin, low.toordinal()), min(end, high.toordinal() + 1)):
@@ -149,6 +168,8 @@ def _starts(event: Event, first: date, low: date, high: date) -> Iterator[date]:
             until = parts.pop("UNTIL", [high])[0]
             text = ";".join(f"{name}={','.join(map(_written, values))}" for name, values in parts.items())
             begin = datetime(first.year, first.month, first.day)  # noqa: DTZ001  (a day has no zone)
+            if any(frequency not in _ONLY_FOR.get(name, {frequency}) for name in parts):
+                raise ValueError(text)
             reads = frequency in _RECURS and _goes_on(parts) and _happens(parts)
             times = rrulestr(text, dtstart=begin) if reads else ()
         except Exception:

@@ -123,6 +123,7 @@ METRICS = (
     _gauge("unwell_hosts", "", "Hosts whose callbacks wait, since calls to them failed."),
     _gauge("suspended_tenants", "", "Tenants that are suspended."),
     _gauge("held_tasks", "", "Tasks that came due while their tenant was suspended; up to 10,000 are counted."),
+    _gauge("tenant_quota_share", "tenant quota", "How much of a quota a tenant has used; 1: all. Of other, the most."),
     _gauge("safeguard_stage", "safeguard", "How far a safeguard goes that is on, of all it is on for; 0: it is off."),
     _gauge("curbs", "kind", "What safeguards hold back: lanes, types, retries of types, hosts, backfills, triggers."),
     _gauge("dispatchers_wanted", "", "Beats that there should be, by whether tasks start late."),

@@ -3,16 +3,16 @@
 Whoever is killed before that changes nothing: the beats find every turn that is to be given (beat/turn_giver.py).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tasks_app.database import on_commit
-from tasks_app.lifecycle.turns import JOBS, Given, give_turns
+from tasks_app.lifecycle.turns import Given, end_turns, give_turns, in_steps
 
 from .wakeup import SENDER
 
 
 def give_and_wake(jobs: Iterable[int]) -> Given:
-    """Give the turns of these jobs, no more than JOBS, and wake whoever dispatches what is due by that."""
+    """Give the turns of these jobs, no more than a step, and wake whoever dispatches what is due by that."""
     given = give_turns(jobs)
     SENDER.wake(given.dues)
     return given
@@ -21,9 +21,15 @@ def give_and_wake(jobs: Iterable[int]) -> Given:
 def give_turns_on_commit(jobs: Iterable[int]) -> None:
     """After the commit of the caller's transaction; now, if there is none. The caller does not hear of an error."""
     ordered = sorted(jobs)
+    on_commit(lambda: _give(ordered))
 
-    def give() -> None:
-        for first in range(0, len(ordered), JOBS):
-            give_and_wake(ordered[first : first + JOBS])
 
-    on_commit(give)
+def end_turns_on_commit(settled: Sequence[tuple[int, int]]) -> None:
+    """The same after a settle of these tasks, each with its job: where nobody waits, there is nothing to decide."""
+    if settled:
+        on_commit(lambda: _give(end_turns(settled)))
+
+
+def _give(jobs: Sequence[int]) -> None:
+    for some in in_steps(jobs):
+        give_and_wake(some)

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import NotThere
-from tasks_app.core.hosts import LONGEST_TRY_SECONDS, checked_host_name, checked_limit
+from tasks_app.core.hosts import LONGEST_TRY_SECONDS, checked_host_name, checked_limit, shared_out
 from tasks_app.database import atomic
 from tasks_app.models import Host, HostHealth
 from tasks_app.sql import run
@@ -50,6 +50,7 @@ class Leave:
     tries: bool = False  # but one of this batch tries it
     try_in: float = 0.0  # seconds until the next one may
     tried: int = 0  # in vain, so far
+    crowd: int = 0  # tasks that wait for it, about
 
 
 @dataclass(slots=True)
@@ -60,6 +61,7 @@ class Seen:
     failed: list[int] = field(default_factory=list)  # ids of tasks, since it last answered
     error: str = ""
     least: float | None = None  # seconds that the receiver has asked for
+    returned: int = 0  # tasks that were sent back since it is unwell
 
 
 class Unwell(NamedTuple):
@@ -82,9 +84,13 @@ def ask(batch_no: UUID, wanted: Mapping[Called, int], most: int) -> dict[Called,
     rows = run("read_hosts", _pairs(wanted) | {"held_for": HELD_SECONDS})
     leaves = {
         Called(tenant, host): Leave(
-            failures=len(tasks or ()), unwell=unwell, try_in=max(0.0, try_in or 0.0), tried=tried or 0
+            failures=len(tasks or ()),
+            unwell=unwell,
+            try_in=max(0.0, try_in or 0.0),
+            tried=tried or 0,
+            crowd=crowd or 0,
         )
-        for tenant, host, _, tasks, unwell, try_in, tried in rows
+        for tenant, host, _, tasks, unwell, try_in, tried, crowd in rows
     }
     trying = [called for called, leave in leaves.items() if leave.unwell and leave.try_in <= 0]
     for tenant, host in run("try_hosts", _pairs(trying) | {"batch_no": batch_no}) if trying else ():
@@ -97,7 +103,7 @@ def ask(batch_no: UUID, wanted: Mapping[Called, int], most: int) -> dict[Called,
 def _held(
     batch_no: UUID, wanted: Mapping[Called, int], leaves: Mapping[Called, Leave], most: int
 ) -> dict[Called, Leave]:
-    """With the places and permits that it got; those of two tenants of one host are shared out between them."""
+    """With the places and permits that it got; those of a host are shared out between the tenants that call it."""
     tasks: dict[str, int] = {}
     for called, number in wanted.items():
         tasks[called.host] = tasks.get(called.host, 0) + (1 if leaves[called].tries else number)
@@ -106,21 +112,18 @@ def _held(
         given = {"hosts": list(tasks), "tasks": list(tasks.values()), "batch_no": batch_no, "most": most}
         got = {host: rest for host, *rest in run("hold_permits", given)}
     held = {}
-    for called in sorted(wanted):
-        if called.host not in got:
-            continue  # its limit was lifted meanwhile
-        places, permits, max_running, rate, filled, _ = got[called.host]
-        own = min(permits, 1 if leaves[called].tries else wanted[called])
-        share = places if max_running is None else min(places, own)
-        got[called.host][0], got[called.host][1] = places - share if max_running is not None else places, permits - own
-        held[called] = replace(
-            leaves[called],
-            places=None if max_running is None else share,
-            permits=None if rate is None else own,
-            max_running=max_running,
-            rate=rate,
-            filled=filled or 0.0,
-        )
+    for host, (places, permits, max_running, rate, filled, _) in got.items():  # some may have no limit any more
+        callers = [called for called in wanted if called.host == host]
+        own = shared_out(permits, [1 if leaves[called].tries else wanted[called] for called in callers])
+        for called, calls, share in zip(callers, own, shared_out(places, own), strict=True):
+            held[called] = replace(
+                leaves[called],
+                places=None if max_running is None else share,
+                permits=None if rate is None else calls,
+                max_running=max_running,
+                rate=rate,
+                filled=filled or 0.0,
+            )
     return held
 
 
@@ -138,8 +141,13 @@ def note(batch_no: UUID, seen: Mapping[Called, Seen], known: Mapping[Called, Lea
     for tenant, host, was_unwell in run("note_well", _pairs(well)) if well else ():
         if was_unwell:
             log.info("host.well tenant=%s host=%s", tenant, host)
-    if not failing:
-        return {}
+    noted = _note_failing(batch_no, seen, failing) if failing else {}
+    if back := {one: it.returned for one, it in seen.items() if it.returned}:
+        run("count_returned", _pairs(back) | {"tasks": list(back.values())})
+    return noted
+
+
+def _note_failing(batch_no: UUID, seen: Mapping[Called, Seen], failing: Sequence[Called]) -> dict[Called, Unwell]:
     told = [
         {
             "tenant": one.tenant,

@@ -18,7 +18,8 @@ from .request import Unit
 
 BATCHES = 500  # in one step, at most
 TASKS = 2_000  # in one step, about: whoever wants one of them waits for less than a tenth of a second
-STRETCH = 10_000  # ids that one step looks at for strays
+STRETCH = 10_000  # ids among which one step moves strays
+AHEAD = 40_000  # ids that one statement looks at for the first of them
 FAMILY = "punctual_past"
 
 
@@ -49,9 +50,12 @@ def move_batches(batches: int = BATCHES, tasks: int = TASKS) -> Moved:
     return Moved(*_moving("move_batches", asked))
 
 
-def move_strays(after: int) -> Walked:
-    """Move what is over among the next ids and belongs to no batch that is still here."""
-    asked = {"after": after, "step": STRETCH, "keep": conf().KEEP_LIVE_SECONDS} | _of_classes()
+def move_strays(after: int, ahead: int = AHEAD) -> Walked:
+    """Move what is over among the next ids and belongs to no batch that is still here; from the first such one on."""
+    last, first = run("stray_ahead", {"after": after, "step": ahead, "keep": conf().KEEP_LIVE_SECONDS})[0]
+    if first is None:
+        return Walked(last, 0)
+    asked = {"after": first - 1, "step": STRETCH, "keep": conf().KEEP_LIVE_SECONDS} | _of_classes()
     return Walked(*_moving("move_strays", asked))
 
 

@@ -11,7 +11,7 @@ from tasks_app.sql import run
 
 from .next_try import delays, timers, wait_for
 
-STRETCH = 10_000  # ids that one step of a rescue looks at
+STRETCH = 40_000  # ids that one step of a rescue looks at
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Rescued(NamedTuple):
     ids: list[int]
 
 
-def rescue_stranded(after: int = 0) -> Rescued:
+def rescue_stranded(after: int = 0, step: int = STRETCH) -> Rescued:
     """Rows among the next ids that are RUNNING though no unfinished batch holds them, or AWAY without a lease. There
     should be none; who finds one says so."""
-    return Rescued(*run("rescue_stranded", {"after": after, "step": STRETCH})[0])
+    return Rescued(*run("rescue_stranded", {"after": after, "step": step})[0])

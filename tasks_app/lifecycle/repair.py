@@ -14,6 +14,8 @@ from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
 from tasks_app.sql import array, run
 
+from .rehearsal import NEVER
+
 
 def mend_current(ids: Sequence[int], by: str) -> list[int]:
     """Units have one current row again: a missing one is chosen first, then what is superseded gives way."""
@@ -65,7 +67,7 @@ def mend_waits(ids: Sequence[int], by: str) -> list[int]:
 
 
 def mend_turns(ids: Sequence[int], by: str) -> list[int]:
-    return _mended("mend_turns", _with_locked_jobs(ids))
+    return _mended("mend_turns", _with_locked_jobs(ids), never=NEVER)
 
 
 def mend_replaced(ids: Sequence[int], by: str) -> list[int]:

@@ -125,14 +125,14 @@ def _hand_out_own(tasks: list[Task], jobs: set[int]) -> frozenset[int]:
         if task.job not in rows:
             continue
         task.own = own[task.job]
-        _, _, _, has_parents, has_children = rows[task.job]
-        if has_parents:
+        _, _, _, has_parents, has_children, relinked = rows[task.job]
+        if has_parents or relinked:
             waiting.append(task)
         if has_children:
             waited_for.append(task.id)
     if waiting:
-        hand_out_parents(waiting)
-    return frozenset(job for job, (_, _, turns, _, _) in rows.items() if turns), frozenset(waited_for)
+        hand_out_parents(waiting, {job for job, row in rows.items() if row[-1]})
+    return frozenset(job for job, (_, _, turns, *_) in rows.items() if turns), frozenset(waited_for)
 
 
 def heartbeat(batch_no: UUID, ids: Sequence[int]) -> set[int] | None:

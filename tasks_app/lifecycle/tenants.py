@@ -84,6 +84,7 @@ def edit(name: str, changes: Mapping[str, object], operator: Operator, *, seen: 
         row.at_limit = row.at_limit and row.max_tasks is not None and (row.tasks or 0) >= row.max_tasks
         row.near = [quota for quota in row.near if getattr(row, quota) is not None]
         row.tasks = None if row.max_tasks is None else row.tasks
+        row.jobs = None if row.max_jobs is None else row.jobs
         row.updated_at = run("clock", {})[0][0]
         row.save()
         if row.encrypted and not before["encrypted"]:

@@ -16,7 +16,9 @@ from tasks_app.sql import array, run
 from .rehearsal import NEVER
 
 JOBS = 500  # that one transaction decides for, at most
+LOOK = 8 * JOBS  # jobs that one look finds, about
 IN_LINE = 100  # instances of a job that one decision looks at
+PATIENCE = 4  # times that what a backfill has first in line is passed over by those that wait, before it goes
 
 Dues = dict[int, float]  # shard -> the earliest moment at which something is due in it, epoch seconds
 
@@ -37,9 +39,15 @@ class ToDecide(NamedTuple):
 
 
 def to_decide(shards: Iterable[int], but: Iterable[int] = ()) -> ToDecide:
-    """Jobs of these shards, except `but`, that have a turn to give now; up to JOBS."""
-    params = {"shards": array(shards), "but": array(but), "most": JOBS}
-    return ToDecide(*run("next_turns", params)[0])
+    """Jobs of these shards, except `but`, that have a turn to give now, the earliest first; about LOOK at most."""
+    shards = list(shards)
+    params = {"shards": array(shards), "but": array(but), "each": -(-LOOK // max(1, len(shards))), "most": JOBS}
+    return ToDecide(*run("next_turns", params | {"patience": PATIENCE, "never": NEVER})[0])
+
+
+def in_steps(jobs: Sequence[int]) -> list[Sequence[int]]:
+    """As many as one transaction decides for, each."""
+    return [jobs[first : first + JOBS] for first in range(0, len(jobs), JOBS)]
 
 
 def give_turns(jobs: Iterable[int]) -> Given:
@@ -49,15 +57,28 @@ def give_turns(jobs: Iterable[int]) -> Given:
         locked = [job for (job,) in run("lock_turns", {"jobs": array(asked)})]
         if not locked:
             return Given(put_off=asked)
-        params = {"jobs": array(locked), "most": IN_LINE, "kept": conf().kept_kinds, "never": NEVER}
+        params = {"jobs": array(locked), "most": IN_LINE, "patience": PATIENCE, "never": NEVER}
+        params["kept"] = conf().kept_kinds
         [(released, cancelled, queued, put_off, dues)] = run("decide_turns", params)
     due = {int(shard): moment for shard, moment in (dues or {}).items()}
     return Given(released, cancelled, queued, asked.difference(locked).union(put_off), due)
 
 
+def end_turns(settled: Sequence[tuple[int, int]]) -> list[int]:
+    """Of these tasks, each with its job, what is over has no turn any more. Returns the jobs in which others wait."""
+    ids, jobs = zip(*settled, strict=True)
+    return [job for (job,) in run("end_turns", {"ids": array(ids), "jobs": array(sorted(set(jobs)))})]
+
+
 def hold_turns(job_id: int) -> None:
     """What is under way of a job that did not care about overlap until now has its turn. The caller has locked it."""
-    run("hold_turns", {"job": job_id})
+    run("hold_turns", {"job": job_id, "never": NEVER})
+
+
+def enter_turns(job_id: int) -> None:
+    """The job cares about overlap from now on: the same, and what backfills have made, and nobody runs, is in line."""
+    run("line_up", {"job": job_id, "never": NEVER})
+    hold_turns(job_id)
 
 
 def leave_turns(job_id: int) -> Dues:

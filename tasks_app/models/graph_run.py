@@ -18,6 +18,8 @@ class GraphRun(OurModel):
     fire_time = models.DateTimeField()
     nodes = models.JSONField(help_text="A list for each job: its id, its name, and the ids of its parents.")
     created_at = models.DateTimeField(db_default=Now())
+    backfill = models.BooleanField(db_default=False, help_text="A backfill has made it.")
+    rerun_at = models.DateTimeField(null=True, help_text="When somebody last ran it again.")
 
     class Meta:
         db_table = "punctual_run"

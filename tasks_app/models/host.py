@@ -60,6 +60,8 @@ class HostHealth(OurModel):
     tries = models.IntegerField(db_default=0, help_text="That failed since then.")
     try_at = models.DateTimeField(null=True, help_text="From then on one task may try it.")
     trying = models.UUIDField(null=True, help_text="The batch that does, until it is finished.")
+    returned = models.IntegerField(db_default=0, help_text="Tasks that were sent back since the last try.")
+    crowd = models.IntegerField(db_default=0, help_text="The most that were between two tries: about so many wait.")
 
     class Meta:
         db_table = "punctual_host_health"

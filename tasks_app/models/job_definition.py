@@ -87,6 +87,9 @@ class JobDefinition(OurModel):
     created_by = models.CharField(max_length=150, db_default="")
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
+    linked_at = models.DateTimeField(
+        null=True, help_text="When its parents were last changed: runs from before keep theirs."
+    )
 
     class Meta:
         db_table = "punctual_job"

@@ -37,8 +37,9 @@ class Tenant(OurModel):
     max_payload_bytes = models.IntegerField(null=True, help_text="Of one task, as JSON.")
     calls_per_minute = models.IntegerField(null=True, help_text="Of the REST API, by all its tokens together.")
 
-    # Kept by the beats for those with max_tasks.
+    # Kept by the beats for those with max_tasks or max_jobs.
     tasks = models.BigIntegerField(null=True, help_text="Live ones, when they were last counted.")
+    jobs = models.BigIntegerField(null=True, help_text="When they were last counted; one too many: or more.")
     at_limit = models.BooleanField(db_default=False, help_text="It had max_tasks or more: no more are taken.")
     near = ArrayField(models.CharField(max_length=20), db_default=[], help_text="Quotas of which it was told.")
 

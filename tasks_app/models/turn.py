@@ -22,6 +22,9 @@ class Turn(OurModel):
     state = models.CharField(
         max_length=6, db_default=NEW, help_text="new: nothing is decided; queued: it waits; taken: it may run."
     )
+    passed = models.SmallIntegerField(
+        db_default=0, help_text="How often others went before it, while it was the first in line of a backfill."
+    )
 
     class Meta:
         db_table = "punctual_turn"

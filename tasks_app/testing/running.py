@@ -16,7 +16,7 @@ from tasks_app.lifecycle.jobs.planning import plan_due
 from tasks_app.lifecycle.jobs.verbs import resume_due
 from tasks_app.lifecycle.limited import claim_unmetered
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.lifecycle.turns import give_turns, to_decide
+from tasks_app.lifecycle.turns import give_turns, in_steps, to_decide
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask, Turn
 
 _MOST_ROUNDS = 100
@@ -67,7 +67,8 @@ def _plan_jobs() -> None:
     while plan_due(all_shards(), conf().PLAN_AHEAD_SECONDS).cursors:
         pass
     while (found := to_decide(all_shards())).jobs:
-        give_turns(found.jobs)
+        for some in in_steps(found.jobs):
+            give_turns(some)
 
 
 def _hurry_retries() -> int:

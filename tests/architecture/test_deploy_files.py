@@ -5,9 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
+import yaml
 from celery.app.utils import find_app
 from celery.bin.base import CLIContext
 from celery.bin.celery import celery
@@ -18,8 +20,10 @@ from gunicorn.config import Config
 
 from tasks_app.conf import Conf
 from tasks_app.core.lanes import LANES
+from tasks_app.core.metrics import METRICS
 from tests.support import deployment
 from tests.support.deployment import DEPLOY, Run
+from tests.support.promql import parsed
 from tests.support.stack import ROOT
 
 SYSTEMD = shutil.which("systemd-analyze")
@@ -208,6 +212,27 @@ def test_kubernetes_refers_to_files_secrets_and_ports_that_there_are():
             assert ({"configMapRef": "ConfigMap", "secretRef": "Secret"}[kind], target["name"]) in known, name
         assert container["securityContext"]["readOnlyRootFilesystem"] and pod["securityContext"]["runAsNonRoot"]
         assert container["resources"]["requests"] and container["resources"]["limits"]["memory"]
+
+
+def test_the_autoscaler_of_the_page_scales_what_there_is_by_what_is_served():
+    page = (ROOT / "docs" / "rules.md").read_text()
+    block = textwrap.dedent(re.search(r"^( *)```yaml\n(.*?)^ *```", page, re.DOTALL | re.MULTILINE)[2])
+    pods = dict(deployment.pods())
+    served = {name: set(one.labels) for one in METRICS for name in one.sample_names}
+    scaled = list(yaml.safe_load_all(block))
+
+    assert [one["spec"]["scaleTargetRef"]["name"] for one in scaled] == ["punctual-worker-default", "punctual-beat"]
+    for one in scaled:
+        target = one["spec"]["scaleTargetRef"]["name"]
+        [trigger] = one["spec"]["triggers"]
+        command = pods[target]["containers"][0]["command"]
+        slots = command[command.index("--concurrency") + 1] if "--concurrency" in command else "1"
+        assert trigger["metadata"]["threshold"] == slots, target
+        for asked in parsed(trigger["metadata"]["query"]).selectors:
+            assert {label for label, *_ in asked.matchers} <= served[asked.metric], target
+            for label, how, value in asked.matchers:
+                # A process is called by its host, which in a pod is the pod's name.
+                assert label != "node" or (how == "!~" and re.fullmatch(value, f"{target}-7f9c-x2x:1")), target
 
 
 def test_every_pod_of_kubernetes_is_probed():

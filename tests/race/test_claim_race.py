@@ -10,7 +10,7 @@ from tasks_app.conf import conf
 from tasks_app.core.lanes import DEFAULT_LANE
 from tasks_app.core.sharding import shard_of
 from tasks_app.core.task import Failure
-from tasks_app.lifecycle.claim import LaneShare, claim, return_batches, return_unstarted
+from tasks_app.lifecycle.claim import LaneShare, claim, return_batches, return_unstarted, set_retries_aside
 from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, claim_due, make_due, row
@@ -243,3 +243,15 @@ def test_a_returned_task_is_due_when_it_was_and_keeps_its_failures():
 
     assert (state(task), row(task).due_at) == (State("FAIL", due=True, attempt=1, retry_count=1), due)
     assert (batch_row(again).reaped, batch_row(again).finished_at is None) == (False, False)
+
+
+def test_a_retry_that_somebody_changes_is_not_waited_for_when_others_are_put_aside():
+    a, b = scheduled("a", "b")
+    settled(start(UUID(claim_due()[0].batch_no), "worker"), Failure("BROKEN", "asked to fail", after=3600))
+    make_due(a, b)
+    [batch] = claim_due()
+
+    _, aside = overlap_results(lambda: cancel(TYPE, "a"), lambda: set_retries_aside([batch.batch_no]))
+
+    assert (aside.waited, aside.value) == (False, {batch.batch_no: 1})
+    assert (row(a).status, row(b).status) == ("CANCELLED", "FAIL")

@@ -1,19 +1,27 @@
 """Turns beside whatever else goes on: at no moment two instances of a job are under way, and none waits in vain."""
 
+from uuid import UUID
+
 import pytest
 
 from tasks_app.client import cancel
 from tasks_app.engine.beat.turn_giver import give_due_turns
+from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.dead_letter import replay
+from tasks_app.lifecycle.held import put_back_held
 from tasks_app.lifecycle.jobs import verbs
-from tasks_app.lifecycle.turns import Given, give_turns
+from tasks_app.lifecycle.start import start
+from tasks_app.lifecycle.turns import Given, end_turns, give_turns, queue_again
 from tasks_app.models import JobDefinition, ScheduleTask, Turn
 from tasks_app.sql import array, run
+from tests.support.backfill import backfilled, hourly, hours
+from tests.support.campaigns import carried_out
 from tests.support.contend import contend
 from tests.support.engine import claim_due, row
 from tests.support.jobs import by, instances, now
 from tests.support.marks import commits
 from tests.support.moves import FINAL, OK, claim_one, settled
+from tests.support.operators import operator
 from tests.support.overlap import overlap, overlap_results
 from tests.support.turns import comes, ids, one_at_a_time, runs, statuses, turns, under_way
 
@@ -287,6 +295,164 @@ def test_a_claim_beside_that_finds_nothing_but_what_was_decided(commit):
 
     assert claimed == []
     assert statuses(first, second) == (["BLOCKED", "INIT"] if commit else ["INIT", "BLOCKED"])
+
+
+# What is put aside beside a decision.
+
+
+def due_of_a_backfill() -> tuple[JobDefinition, int, int, UUID]:
+    """One that a backfill has made was claimed, its tenant is suspended, and the time of the next one has come."""
+    job = one_at_a_time("skip")
+    first, second, _ = ids(job)
+    Turn.objects.filter(task=first).update(policy=Turn.BACKFILL)
+    comes(first)
+    batch = claim_one()
+    tenants.suspend("default", operator())
+    time_comes(second)
+    return job, first, second, batch
+
+
+def both_run_after_all(job: JobDefinition, first: int, second: int) -> None:
+    tenants.resume("default", operator())
+    put_back_held("default", 10)
+    for _ in (first, second):
+        give_due_turns()
+        settled(start(claim_one(), "worker"))
+    assert statuses(first, second) == ["SUCCESS", "SUCCESS"]
+
+
+@both_ways
+def test_what_is_being_put_aside_keeps_its_turn(commit):
+    job, first, second, batch = due_of_a_backfill()
+
+    overlap(lambda: start(batch, "worker"), lambda: give(job), commit=commit)
+    give_due_turns()
+
+    assert statuses(first, second) == ["INIT" if commit else "RUNNING", "BLOCKED"]
+    assert turns(job)[first] == "taken"
+    if not commit:
+        start(batch, "worker")
+    both_run_after_all(job, first, second)
+
+
+@both_ways
+def test_a_decision_beside_that_leaves_it_its_turn(commit):
+    job, first, second, batch = due_of_a_backfill()
+
+    overlap(lambda: give(job), lambda: start(batch, "worker"), commit=commit)
+    give_due_turns()
+
+    assert statuses(first, second) == ["INIT", "BLOCKED"]
+    assert turns(job)[first] == "taken"
+    both_run_after_all(job, first, second)
+
+
+@both_ways
+def test_what_is_put_back_gives_way_then(commit):
+    job, first, second, batch = due_of_a_backfill()
+    start(batch, "worker")
+    give_due_turns()
+    tenants.resume("default", operator())
+
+    _, given = overlap(lambda: put_back_held("default", 10), lambda: give(job), commit=commit)
+
+    assert given.released == 0  # it lay aside, as far as anybody could see
+    both_run_after_all(job, first, second)
+
+
+# What a backfill has made of a job that is about to forbid overlap.
+
+
+@both_ways
+def test_an_edit_waits_for_a_claim_and_what_was_claimed_has_the_turn(commit):
+    job = hourly()
+    carried_out(backfilled(hours(2), job))
+    first, second = ids(job)[:2]
+
+    _, edited = overlap_results(
+        lambda: claim_due(1, batches=1), lambda: verbs.edit(job.id, {"overlap": "skip"}, by()), commit=commit
+    )
+
+    assert (edited.waited, edited.error) == (True, None)
+    assert statuses(first, second) == ["RUNNING" if commit else "BLOCKED", "BLOCKED"]
+    assert [turns(job)[one] for one in (first, second)] == ["taken" if commit else "queued", "queued"]
+
+
+@both_ways
+def test_a_claim_beside_such_an_edit_finds_what_was_in_line_not_due(commit):
+    job = hourly()
+    carried_out(backfilled(hours(2), job))
+
+    _, claimed = overlap(lambda: verbs.edit(job.id, {"overlap": "skip"}, by()), claim_due, commit=commit)
+
+    assert claimed == []
+    assert len(claim_due()) == (0 if commit else 1)
+
+
+# Turns of what is over.
+
+
+def over(job: JobDefinition, task: int) -> list[int]:
+    return end_turns([(task, job.id)])
+
+
+@both_ways
+def test_a_replay_beside_the_end_of_a_turn_waits_for_its_own(commit):
+    job = one_at_a_time("queue_all")
+    first, *_ = ids(job)
+    settled(runs(first), FINAL)
+
+    overlap(lambda: replay([first], "alice"), lambda: over(job, first), commit=commit)
+
+    assert turns(job).get(first) == ("new" if commit else "taken")
+    assert over(job, first) == []
+    assert turns(job).get(first) == ("new" if commit else None)
+
+
+@both_ways
+def test_the_end_of_a_turn_beside_a_replay_ends_the_turn_from_before(commit):
+    job = one_at_a_time("queue_all")
+    first, *_ = ids(job)
+    settled(runs(first), FINAL)
+
+    overlap(lambda: over(job, first), lambda: replay([first], "alice"), commit=commit)
+
+    assert turns(job)[first] == "new"
+
+
+@both_ways
+def test_a_turn_ends_beside_a_decision_and_the_next_one_goes(commit):
+    job = one_at_a_time("queue_all")
+    first, second, _ = ids(job)
+    settled(runs(first))
+    time_comes(second)
+
+    overlap(lambda: over(job, first), lambda: give(job), commit=commit)
+    give_due_turns()
+
+    assert under_way(job) == [second]
+    assert first not in turns(job) or not commit
+
+
+def test_a_decision_that_has_read_the_line_does_not_forget_what_got_into_it_since():
+    """It found one in line that was cancelled. Before it can clear that away, somebody has it run again."""
+    job = one_at_a_time("queue_all")
+    first, second, third = ids(job)
+    runs(first)
+    comes(second)
+    ScheduleTask.objects.filter(id=second).update(status="CANCELLED")
+    time_comes(third)
+
+    def again() -> None:
+        Turn.objects.select_for_update().get(task=third)  # so that the decision waits after it has read
+        ScheduleTask.objects.filter(id=second).update(status="INIT", due_at=now())
+        queue_again([(second, job.id)])
+
+    _, given = overlap_results(again, lambda: give(job))
+
+    assert (given.waited, given.error) == (True, None)
+    assert statuses(second) == ["BLOCKED"]
+    assert turns(job)[second] == "new"
 
 
 def test_decisions_and_edits_of_many_jobs_meet_in_no_deadlock():

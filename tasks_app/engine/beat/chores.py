@@ -119,7 +119,9 @@ IN_REHEARSAL = IN_QUARANTINE | {"reap"}
 FIRST = frozenset({"reap", "lose"})
 FIRST_LOOKS = 2
 FIRST_PAUSE = 2.0  # seconds between them, at most
-SOON_SECONDS = 60.0  # a chore that comes this often is told to be done with the next look; any other at once
+# A chore that comes this often is told to be done with the next look, if that comes soon; any other at once.
+SOON_SECONDS = 60.0
+NEXT_LOOK_SECONDS = 10.0
 STAYS_SECONDS = 10.0  # the thread of one that comes this often stays, and its connection with it
 ERROR_LENGTH = 300  # of what is kept of an error; the log has all of it
 
@@ -245,10 +247,10 @@ class Chores(threading.Thread):
     def _do(self, chore: Chore) -> None:
         if not do(chore):
             return
-        if chore.every() > SOON_SECONDS:
-            _note([chore.name], failed=False)
-        else:
+        if chore.every() <= SOON_SECONDS and conf().NODE_SECONDS <= NEXT_LOOK_SECONDS:
             self._ended.put((chore.name, time.monotonic()))
+        else:
+            _note([chore.name], failed=False)
 
     def _begin_aside(self, chore: Chore) -> None:
         there = self._aside.get(chore.name)

@@ -95,7 +95,7 @@ def count() -> str:
         grown, letters = _grown(mark, names)
         if grown:
             run("add_counts", {"rows": json.dumps(grown)})
-        gauges = [*_now(names["task_type"]), *_queued(queued)]
+        gauges = [*_now(names["task_type"]), *_quotas(names["tenant"]), *_queued(queued)]
         kept = {label: one.as_json() for label, one in names.items()}
         run(
             "note_counts",
@@ -258,6 +258,12 @@ def _safeguards() -> Iterator[Row]:
         yield "curbs", (kind,), seen.curbs.get(kind, 0)
     yield "dispatchers_wanted", (), wanted.dispatchers
     yield "slots_wanted", (), wanted.slots
+
+
+def _quotas(tenants: Names) -> Iterator[Row]:
+    asked = {"named": list(tenants.named), "other": OTHER, "bound": REST_BOUND}
+    for tenant, quota, share in run("count_quotas", asked):
+        yield "tenant_quota_share", (tenant, quota), share
 
 
 def _due(shards: list[int]) -> Iterator[Row]:

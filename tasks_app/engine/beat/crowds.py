@@ -1,9 +1,10 @@
 """Crowded lanes: where more is due than workers take, tenants share what there is, by weight.
 
 A lane is claimed in order of due time as long as nobody waits for long. Once a backlog stays, the beat reads along
-whose the due tasks are, and chooses: first those of tenants that have few and have not had more than the others, then
-of the others those that have had least (`core/crowd.py`). It changes nothing of a task: what is due stays where it is,
-so a beat that dies takes nothing with it but its account.
+whose the due tasks are: first it claims those of tenants that have few and have not had more than the others. The rest
+goes in order of due time as before, as long as that is fair; if a tenant falls behind its share, its tasks are chosen
+(`core/crowd.py`). It changes nothing of a task: what is due stays where it is, so a beat that dies takes nothing with
+it but its account.
 """
 
 import time
@@ -14,7 +15,7 @@ from math import ceil
 
 from tasks_app.core.crowd import Crowd
 from tasks_app.core.tenants import USUAL_WEIGHT
-from tasks_app.lifecycle.claim import ClaimedBatch, Stretch, claim_chosen, read_due
+from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, Stretch, claim_chosen, claim_in_order, read_due
 from tasks_app.models import Tenant
 
 # Rows of all shards together that one look reads, at most: of what it has not seen, of what a tenant has next, and of
@@ -55,17 +56,9 @@ class Crowds:
     def clear(self) -> None:
         self._lanes.clear()
 
-    def over(self, lane: str) -> bool:
-        """All that is due was read, and nothing is left of it."""
-        return self._lanes[lane].over
-
     def shared(self, lane: str) -> bool:
         """Whether a tenant has much in it, and others wait: then few tasks of others may go before its batches."""
-        return self._lanes[lane].crowd.heavy
-
-    def alone(self, lane: str) -> str | None:
-        """The only tenant that has much in it, if there is just one."""
-        return self._lanes[lane].crowd.alone
+        return bool(self._lanes[lane].crowd.heavy)
 
     def light(
         self, lane: str, most: int, batches: int, sizes: Mapping[str, int], shards: Mapping[int, int]
@@ -76,7 +69,7 @@ class Crowds:
         ids = here.crowd.light(most)
         if not ids or batches <= 0:
             return []
-        first = here.crowd.heavy
+        first = bool(here.crowd.heavy)
         claimed = self._claim(here, ids, batches, sizes, shards)
         here.note_missed(ids if len(claimed) < batches else ())
         return [replace(batch, first=first) for batch in claimed]
@@ -84,7 +77,7 @@ class Crowds:
     def next(
         self, lane: str, most: int, batches: int, sizes: Mapping[str, int], shards: Mapping[int, int]
     ) -> list[ClaimedBatch]:
-        """Claim of the tenants that have many, each its share."""
+        """Claim of the tenants that are behind their share; nothing if none is."""
         here = self._lanes[lane]
         ids = here.crowd.next(most)
         if not ids:
@@ -99,12 +92,15 @@ class Crowds:
         here.resume_from(here.crowd.drop(left))
         return claimed
 
-    def charge(self, lane: str, batches: Iterable[ClaimedBatch], sizes: Mapping[str, int]) -> None:
-        """These were claimed in order of due time, since one tenant has nearly all that is due."""
-        here = self._lanes[lane]
-        tenant = here.crowd.alone
-        if tenant is not None:
-            here.crowd.charge(tenant, sum(batch.size * _cost(batch, sizes) for batch in batches))
+    def in_order(self, share: LaneShare, sizes: Mapping[str, int], shards: Mapping[int, int]) -> list[ClaimedBatch]:
+        """Claim what was due first, and note whose it was."""
+        here = self._lanes[share.lane]
+        batches, whose = claim_in_order(share, sizes, self._dispatcher, shards)
+        if batches:
+            cost = sum(batch.size * _cost(batch, sizes) for batch in batches) / sum(batch.size for batch in batches)
+            here.crowd.charge(whose, cost)
+            here.served(whose)
+        return batches
 
     def _claim(
         self, here: "_Lane", ids: list[int], batches: int, sizes: Mapping[str, int], shards: Mapping[int, int]
@@ -158,27 +154,17 @@ class _Lane:
         self._next: dict[str, _Place] = {}  # by tenant of which not all was kept: where to go on
         self._overlap = OVERLAP_SECONDS
         self._missed: dict[int, float] = {}  # since when, by the monotonic clock
-        self._all_read = False
         self._again_at = 0.0
         self._weighed_at = float("-inf")
-
-    @property
-    def over(self) -> bool:
-        return self._all_read and self.crowd.empty
 
     def read(self, shards: list[int]) -> None:
         """What came due since the last look; what comes next of a tenant that is served soon; and a part of what lies
         where it was read before."""
-        alone = self.crowd.alone
-        if alone is not None and self.crowd.kept(alone):
-            self.crowd.forget(alone)  # it is claimed in order of due time
-            self._next[alone] = _Place()
         self._read_ahead(shards)
-        alone = self.crowd.alone
         hungry = [
             (self.crowd.kept(tenant), tenant)
-            for tenant in self._next
-            if tenant != alone and self.crowd.kept(tenant) < self.crowd.room / 2
+            for tenant in self.crowd.behind & self._next.keys()
+            if self.crowd.kept(tenant) < self.crowd.room / 2
         ]
         if hungry:
             self._read_next(min(hungry)[1], shards)
@@ -194,6 +180,12 @@ class _Lane:
         self._missed = {id_: self._missed.get(id_, now) for id_ in asked if self.crowd.keeps(id_)}
         self.crowd.drop([id_ for id_, since in self._missed.items() if now - since > MISSED_SECONDS])
 
+    def served(self, tenants: Iterable[str]) -> None:
+        """In order of due time: what is kept of those that have many may be gone."""
+        for tenant in self.crowd.heavy.intersection(tenants):
+            if self.crowd.kept(tenant):
+                self.resume_from(self.crowd.forget(tenant))
+
     def resume_from(self, dropped: Mapping[str, float]) -> None:
         """Of tenants that have many, what could not be had from then on is read again."""
         for tenant, due in dropped.items():
@@ -204,9 +196,7 @@ class _Lane:
 
     def _full(self) -> set[str]:
         """Tenants of which nothing is read now; where to go on with them is known."""
-        full = self.crowd.full
-        if self.crowd.alone is not None:
-            full.add(self.crowd.alone)
+        full = self.crowd.full | (self.crowd.heavy - self.crowd.behind)
         for tenant in full - self._next.keys():
             self._next[tenant] = _Place(dict(self._ahead.since))
             self.crowd.cut(tenant)
@@ -227,8 +217,7 @@ class _Lane:
                 self._ahead.since[one.shard] = one.clock - timedelta(seconds=self._overlap)
         for tenant, places in refused.items():
             self._next.setdefault(tenant, _Place(dict(self._ahead.since))).since |= places
-        self._all_read = all(ends)
-        if self._all_read:
+        if all(ends):
             self._fit_overlap(sum(one.seen for one in stretches))
 
     def _fit_overlap(self, rows: int) -> None:

@@ -82,6 +82,7 @@ class Dispatcher:
         self._broken = BrokenLanes()  # lanes whose queue is no queue
         self._limited_first = False
         self._clock = DatabaseClock()
+        self.in_doubt = False  # something was claimed, and then failed before it was published
 
     def run_once(self, shards: Mapping[int, int], total: int) -> Look:
         """Claim and publish what the last look saw coming due in these shards (with their fencing numbers; there are
@@ -165,7 +166,11 @@ class Dispatcher:
         batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards)
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
-        return self._first_tries(self._unmetered(batches))
+        try:
+            return self._first_tries(self._unmetered(batches))
+        except Exception:
+            self.in_doubt = True
+            raise
 
     def _shares(self, lanes: Set[str]) -> list[LaneShare]:
         if not self._clock.known:
@@ -188,23 +193,18 @@ class Dispatcher:
         return self._first_tries(self._unmetered(claimed))
 
     def _claim_shared(self, lane: str) -> list[ClaimedBatch]:
-        """Of a lane that tenants share: of those that have many, each its share. In order of due time if there is just
-        one of them."""
+        """Of a lane that tenants share: what is due of those that are behind their share; else what was due first."""
         shares = self._shares({lane})
         if not shares:
             return []
         [share] = shares
         sizes = self._batch_sizes.sizes
-        if self._crowds.alone(lane) is not None:
-            batches = claim(shares, sizes, self._name, self._shards)
-            self._crowds.charge(lane, batches, sizes)
-            self._learn(share, [batch.size for batch in batches])
-        else:
-            most = share.rows_per_shard * len(self._shards)
-            batches = self._crowds.next(lane, most, share.batches, sizes, self._shards)
+        batches = self._crowds.next(lane, share.rows_per_shard * len(self._shards), share.batches, sizes, self._shards)
+        if batches:
             self._learn_size(lane, [batch.size for batch in batches])
-            if self._crowds.over(lane):
-                self._uncrowd(lane)
+        else:
+            batches = self._crowds.in_order(share, sizes, self._shards)
+            self._learn(share, [batch.size for batch in batches])
         return self._first_tries(self._unmetered(batches))
 
     def _uncrowd(self, lane: str) -> None:

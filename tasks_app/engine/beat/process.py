@@ -148,8 +148,9 @@ class PunctualBeat(Scheduler):
         known = isinstance(error, DatabaseError | InterfaceError)
         log.error("dispatch.failed error=%r pause_seconds=%g", str(error), self._pause, exc_info=not known)
         ours = our_connection()
-        if ours.connection is None or ours.connection.closed:
+        if ours.connection is None or ours.connection.closed or self._dispatcher.in_doubt:
             self._in_doubt = True  # the answer to a claim may have been lost with it
+            self._dispatcher.in_doubt = False
         ours.close()
         return self._pause
 

@@ -126,13 +126,14 @@ def _note(row: Tenant, used: Mapping[str, int], surely: int) -> None:
     near = [quota for quota in row.near if quota not in used and getattr(row, quota) is not None]
     near += [quota for quota, count in used.items() if count >= NEAR * getattr(row, quota)]
     tasks = used.get("max_tasks")
+    jobs = used.get("max_jobs", row.jobs)
     at_limit = tasks is not None and surely >= row.max_tasks
-    if (row.tasks, row.at_limit, sorted(row.near)) == (tasks, at_limit, sorted(near)):
+    if (row.tasks, row.jobs, row.at_limit, sorted(row.near)) == (tasks, jobs, at_limit, sorted(near)):
         return
     with atomic():
         # Somebody may change its quotas right now: then the next count is the one that counts.
         same = Tenant.objects.filter(name=row.name, max_tasks=row.max_tasks, max_jobs=row.max_jobs)
-        if not same.update(tasks=tasks, at_limit=at_limit, near=near):
+        if not same.update(tasks=tasks, jobs=jobs, at_limit=at_limit, near=near):
             return
         for quota in set(near) - set(row.near):
             tell_near(row.name, quota, getattr(row, quota), used[quota])

@@ -21,13 +21,13 @@ from tasks_app.database import our_connection
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.turns import give_and_wake
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.lifecycle.turns import to_decide
+from tasks_app.lifecycle.turns import in_steps, to_decide
 
 from .leases import Leases
 
 log = logging.getLogger(__name__)
 
-STEPS = 50  # in one look; then somebody may ask it to stop
+STEPS = 50  # transactions, about, after which somebody may ask it to stop
 # Somebody else has a job, or a task of it, for a moment: looked at again after this, doubling up to LOOK_SECONDS.
 LOCKED_SECONDS = 0.02
 # So many LOOK_SECONDS it is believed that nobody waits: a dispatcher that is held up would not see the next who does.
@@ -48,16 +48,18 @@ def give_due_turns(shards: Iterable[int] = ()) -> TurnsReport:
     """Decide about all whose time has come in these shards, or in all; step by step, each a transaction."""
     shards = list(shards) or all_shards()
     put_off: frozenset[int] = frozenset()
-    released = cancelled = 0
-    for _ in range(STEPS):
+    released = cancelled = steps = 0
+    while steps < STEPS:
         found = to_decide(shards, put_off)
         if not found.jobs:
             longest = conf().LOOK_SECONDS
             wait = longest if found.seconds is None else min(found.seconds, longest)
             return TurnsReport(released, cancelled, max(wait, 0.0), bool(put_off))
-        given = give_and_wake(found.jobs)
-        released, cancelled = released + given.released, cancelled + given.cancelled
-        put_off |= given.put_off
+        for jobs in in_steps(found.jobs):
+            given = give_and_wake(jobs)
+            released, cancelled = released + given.released, cancelled + given.cancelled
+            put_off |= given.put_off
+            steps += 1
     return TurnsReport(released, cancelled, 0.0)
 
 

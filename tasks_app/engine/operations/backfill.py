@@ -61,7 +61,7 @@ class Foreseen(NamedTuple):
     forecast: Forecast
     names: dict[int, str]  # of its jobs
     words: str  # what it is for
-    along: int = 0  # instances of other jobs that come along, as far as they are not there already
+    along: int = 0  # instances of other jobs that come along, at most: some may be there already
 
 
 class _Chosen:
@@ -140,6 +140,7 @@ def start(request: BackfillRequest, operator: Operator, pace: Pace = Pace()) -> 
         tenant=request.tenant,
         task_type=types.pop() if len(types) == 1 else None,
         selection=found.words,
+        along=set(_by_type(found.along())),
     )
 
 

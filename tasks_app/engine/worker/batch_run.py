@@ -14,7 +14,7 @@ from tasks_app.core.lateness import histogram
 from tasks_app.core.running import leave_task
 from tasks_app.core.task import NotYet, Outcome, Returned, Skipped, Task
 from tasks_app.database import atomic, our_connection
-from tasks_app.engine.turns import give_turns_on_commit
+from tasks_app.engine.turns import end_turns_on_commit
 from tasks_app.engine.wakeup import SENDER, wake_on_commit
 from tasks_app.lifecycle.release import release_children
 from tasks_app.lifecycle.retry_budget import use_account
@@ -209,7 +209,8 @@ class BatchRun:
             else:
                 moved = self._write(settled, finish=finish)
         if self.batch.turns:
-            give_turns_on_commit({one.task.job for one in settled} & self.batch.turns)
+            turns = self.batch.turns
+            end_turns_on_commit([(one.task.id, one.task.job) for one in settled if one.task.job in turns])
         return moved
 
     def _write(self, settled: list[Settled], *, finish: bool) -> int:

@@ -9,7 +9,7 @@ from tasks_app.core.backfill import KIND, Which
 from tasks_app.core.firings import Firing
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.jobs.family import keep_graphs
-from tasks_app.lifecycle.jobs.instances import ASKED_FOR, Fired, insert
+from tasks_app.lifecycle.jobs.instances import ASKED_FOR, INSTANCES, Fired, insert
 from tasks_app.sql import array, run
 
 CREATED = "created"  # an instance was made
@@ -58,6 +58,17 @@ def make(
     _write_down(made, there, operator)
     counts = Counter({CREATED: len(made), EXISTS: len(fired) - len(made)})
     return Made(+counts, list(made.values()), min((part.due for part in parts), default=None))
+
+
+def fitting(jobs: Sequence[int]) -> int:
+    """How many of these firings, each of a job, one step makes: with all that comes along, no more than a planner's."""
+    sizes = dict(run("family_sizes", {"jobs": array(sorted(set(jobs)))}))
+    made = 0
+    for place, job in enumerate(jobs):
+        made += sizes.get(job, 1)
+        if made > INSTANCES:
+            return max(1, place)
+    return len(jobs)
 
 
 def _write_down(made: Mapping[str, int], jobs: Mapping[int, _Job], operator: Operator) -> None:

@@ -1,7 +1,7 @@
 """start: a campaign and the tasks, or firings, that it is for, chosen once, in one transaction."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ LANE = "backfill"  # where released tasks wait, unless they are told otherwise
 OWN_LANE = "own"  # each in the lane that it has
 SELECT_SECONDS = 20.0  # for choosing the tasks; then it goes with those that were found
 ALONE = "alone"  # an option of a backfill: what comes after its jobs does not come along
+TYPES = "types"  # an option of a backfill: the types of what comes along
 RELEASES = (Verb.RETRY, Verb.REPLAY, KIND)  # these make tasks run
 
 
@@ -86,16 +87,19 @@ def start_backfill(
     task_type: str | None,
     selection: str = "",
     descendants: bool = True,
+    along: Set[str] = frozenset(),
 ) -> Campaign:
     """Begin a campaign that makes up for these firings, in this order; the caller has made sure that they are no more
     than `cap`. Called again with the same operation it returns the campaign that there is. `descendants`: what comes
-    after their jobs comes along."""
+    after their jobs comes along; `along`: the types of that."""
     pace = {"cap": checked_cap(cap), "rate": checked_rate(rate), "most_running": checked_most_running(most_running)}
     options = {"which": str(which), **_lane(lane), **({} if descendants else {ALONE: True})}
+    if along:
+        options[TYPES] = sorted(along)
     about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": options}
 
     def choose(begun: Campaign) -> tuple[int, bool]:
-        refuse_backfills([stretch.job for stretch in stretches])
+        refuse_backfills([stretch.job for stretch in stretches], along)
         Backfill.objects.bulk_create([Backfill(campaign=begun, **stretch._asdict()) for stretch in stretches])
         return _keep_slots(begun, slots), False
 

@@ -16,7 +16,7 @@ from tasks_app.core.campaigns import CHUNK, SLACK_SECONDS, CampaignState, step_s
 from tasks_app.core.phrases import first_line
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.campaigns.backfill import make
+from tasks_app.lifecycle.campaigns.backfill import fitting, make
 from tasks_app.lifecycle.campaigns.begin import ALONE
 from tasks_app.lifecycle.campaigns.finished import tell_finished
 from tasks_app.lifecycle.operate import Answer, Verb, operate
@@ -81,6 +81,11 @@ class _Taken(NamedTuple):
         return Verb.REPLAY if self.options["which"] == Which.FAILED else None
 
     @property
+    def brings_others(self) -> bool:
+        """Whether instances of what comes after its jobs are made, too."""
+        return self.verb is None and not self.options.get(ALONE)
+
+    @property
     def room(self) -> int:
         """So many tasks may be released now."""
         return CHUNK if self.most_running is None else self.most_running - self.waiting
@@ -138,7 +143,11 @@ def _carry_on(taken: _Taken, holder: str) -> Step:
     number, first = divmod(taken.done, CHUNK)
     size = min(step_size(taken.rate), CHUNK - first, taken.total - taken.done, taken.room)
     sliced = {"campaign": taken.id, "number": number, "first": first + 1, "last": first + size}
-    deed = _do(taken, *run("campaign_slice", sliced)[0])
+    ids, jobs, fires = run("campaign_slice", sliced)[0]
+    if taken.brings_others:
+        size = fitting(jobs)
+        ids, jobs, fires = ids[:size], jobs[:size], fires[:size]
+    deed = _do(taken, ids, jobs, fires)
     _note(taken, number, deed.released)
     counts = Counter(taken.counts) + deed.counts + Counter({GONE: size - deed.counts.total()})
     asked = {
@@ -164,7 +173,7 @@ def _do(taken: _Taken, ids: Sequence[int], jobs: Sequence[int] | None, fires: Se
     """To these tasks, what the campaign is for; or for these firings, make the instances."""
     if taken.verb is None:
         about = (Which(taken.options["which"]), jobs, fires, taken.options.get("lane"), taken.operator)
-        made = make(taken.id, *about, alone=bool(taken.options.get(ALONE)), tenant=taken.tenant)
+        made = make(taken.id, *about, alone=not taken.brings_others, tenant=taken.tenant)
         return _Deed(made.counts, made.ids, made.due)
     operated = operate(taken.verb, ids, taken.operator, taken.at)
     released = [id_ for id_, answer in operated.answers.items() if answer in _RELEASED]

@@ -90,7 +90,7 @@ def link(job: JobDefinition, parents: Sequence[int], now: datetime, by: str) -> 
     changed = (roots_of([job.id], before) | roots_of([job.id], after)) - {job.id}
     _refuse_crowd(after, changed | {job.id})
     held = [_held(job.tenant, root, now, by) for root in sorted(changed)]
-    _write(job, before.get(job.id, ()), parents)
+    _write(job, before.get(job.id, ()), parents, now)
     dues: dict[int, float] = {}
     for root, again, decided in held:
         if root.status == JobStatus.ACTIVE:
@@ -107,8 +107,11 @@ def _held(tenant: str, root_id: int, now: datetime, by: str) -> tuple[JobDefinit
     return root, left.taken, left.decided
 
 
-def _write(job: JobDefinition, before: Sequence[int], parents: Sequence[int]) -> None:
+def _write(job: JobDefinition, before: Sequence[int], parents: Sequence[int], now: datetime) -> None:
     gone, new = set(before) - set(parents), set(parents) - set(before)
+    if gone or new:
+        job.linked_at = now
+        JobDefinition.objects.filter(id=job.id).update(linked_at=now)
     JobParent.objects.filter(job=job.id, parent__in=gone).delete()
     JobParent.objects.bulk_create(JobParent(job=job.id, parent=parent) for parent in sorted(new))
     JobDefinition.objects.filter(id__in=new).update(has_children=True)

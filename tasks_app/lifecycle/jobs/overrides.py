@@ -31,6 +31,7 @@ from .view import forecast, known_zone
 
 KEPT = timedelta(days=2 * 366)  # an override is kept so long after its firing
 MOST = 1_000  # overrides of one job that are still to come
+_PLANNED = (Status.INIT, Status.BLOCKED)  # what nobody has claimed, or waits for its turn
 MOST_COUNTED = 10_000  # firings that are counted to see whether a job with max_runs has one left
 
 
@@ -188,7 +189,7 @@ def _refuse_what_does_not_fire(job: JobDefinition, fire_time: datetime, now: dat
     if fire_time <= now:
         raise InvalidTask(f"{given} has passed; only a firing that is still to come can be moved or skipped.")
     if job.max_runs is not None:
-        waiting = ScheduleTask.objects.filter(job=job.id, fire_time__gt=now, status=Status.INIT).count()
+        waiting = ScheduleTask.objects.filter(job=job.id, fire_time__gt=now, status__in=_PLANNED).count()
         counted = min(job.max_runs - job.runs + waiting, MOST_COUNTED)
         if fire_time not in job.schedule.until(now, fire_time, counted)[-1:]:
             raise InvalidTask(

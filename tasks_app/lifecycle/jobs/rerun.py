@@ -7,6 +7,8 @@ is.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models.functions import Now
+
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, NotThere, ScheduleConflict, nearest, shown
 from tasks_app.core.graphs import descendants_of
@@ -51,6 +53,7 @@ def _rerun(run_id: int, operator: Operator, tenant: str, from_job: str | None) -
     row = GraphRun.objects.select_for_update().filter(id=run_id, tenant=tenant).first()
     if row is None:
         raise NotThere(f"there is no run {shown(run_id)}.")
+    GraphRun.objects.filter(id=row.id).update(rerun_at=Now())
     view = read_run(row)
     starts = [_named(view, from_job)] if from_job is not None else _failed_first(view)
     below = descendants_of(starts, view.parents) - set(starts)

@@ -31,7 +31,7 @@ from tasks_app.lifecycle.release import release_of_job
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.safeguards.curbs import refuse_triggers
 from tasks_app.lifecycle.shards import shards_of
-from tasks_app.lifecycle.turns import cancel_waiting, hold_turns, leave_turns
+from tasks_app.lifecycle.turns import cancel_waiting, enter_turns, hold_turns, leave_turns
 from tasks_app.models import Backfill, FiringOverride, JobDefinition, Turn
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
@@ -155,7 +155,7 @@ def _change_turns(job: JobDefinition, *, cared: bool) -> Dues:
     """An edit may have changed whether its instances wait for each other; what it took back has no turn any more."""
     cares = job.overlap != Overlap.ALLOW
     if cares and not cared:
-        hold_turns(job.id)
+        enter_turns(job.id)
     return leave_turns(job.id) if cared and not cares else {}
 
 

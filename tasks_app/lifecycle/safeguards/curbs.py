@@ -3,7 +3,7 @@
 What is dispatched is held back by the gates and brakes of the beats.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from tasks_app.core.errors import Degraded, RetryLimited
 from tasks_app.core.recovery import CURB as RECOVERY
@@ -20,8 +20,9 @@ def refuse_triggers(lane: str) -> None:
         )
 
 
-def refuse_backfills(jobs: Sequence[int]) -> None:
-    """RetryLimited if a safeguard holds back the backfills of one of these jobs, or a recovery all of them."""
+def refuse_backfills(jobs: Sequence[int], along: Set[str]) -> None:
+    """RetryLimited if a safeguard holds back the backfills of one of these jobs, or of the types that come along with
+    them, or a recovery all of them."""
     curbs = list(Curb.objects.filter(kind=Kind.BACKFILLS).values_list("name", "subject", "target"))
     if not curbs:
         return
@@ -33,7 +34,7 @@ def refuse_backfills(jobs: Sequence[int]) -> None:
             )
     held = {target for *_, target in curbs}
     types = set(JobDefinition.objects.filter(id__in=list(jobs)).values_list("task_type", flat=True))
-    stopped = sorted(types & held) or (sorted(types) if EVERYTHING in held else [])
+    stopped = sorted((types | along) & held) or (sorted(types) if EVERYTHING in held else [])
     if stopped:
         raise RetryLimited(
             f"Too many tries of {', '.join(stopped)} fail at the moment, so no backfill of it is begun. Look at why "

@@ -1,4 +1,4 @@
--- The rows in `due` become batches. Shared by claim, claim_ids, claim_chosen and claim_limited.
+-- The rows in `due` become batches. Shared by claim, claim_in_order, claim_ids, claim_chosen and claim_limited.
 -- The commit need not wait for the disk: the worker's start does, before any handler is called, and what lies before it
 -- in the log is on disk with it. A claim that a crash takes back was started by nobody, and its rows are due as before.
 ), type AS MATERIALIZED (

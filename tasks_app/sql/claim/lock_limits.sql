@@ -3,7 +3,8 @@
 -- And what was in them when they were last filled, and when the type was last seen full: from that follows since when
 -- what is claimed now was allowed to start.
 -- With what each limit is by now: another beat may have declared another one since the caller read them. A safeguard may hold the
--- type back further, or its retries: those of a type without a limit are claimed by type then, and nothing else of it is.
+-- type back further, or its retries: those of a type without a limit are claimed by type then, and nothing else of it is. Where
+-- one holds the whole type back, its rate is that of all, and retries have none of their own.
 -- A beat that is frozen or cut off while it counts keeps the lock no longer than its shards.
 SELECT l.task_type, l.permits + now.rate * greatest(0, extract(epoch FROM clock_timestamp() - l.filled_at)::float8),
        now.rate, now.burst, now.max_running, now.of_retries,
@@ -13,7 +14,9 @@ CROSS JOIN LATERAL (
     SELECT min(c.rate) AS rate, min(c.max_running) AS max_running, coalesce(bool_and(c.kind = 'retries'), FALSE) AS of_retries
     FROM punctual_curb c
     WHERE c.target = l.task_type
-      AND (c.kind = 'type' OR (c.kind = 'retries' AND l.rate IS NULL AND l.max_running IS NULL))
+      AND (c.kind = 'type'
+           OR (c.kind = 'retries' AND l.rate IS NULL AND l.max_running IS NULL
+               AND NOT EXISTS (SELECT FROM punctual_curb o WHERE o.kind = 'type' AND o.target = c.target)))
 ) AS held
 CROSS JOIN LATERAL (
     SELECT least(l.rate, held.rate) AS rate, least(l.burst, CASE WHEN held.rate IS NOT NULL THEN greatest(held.rate, 1) END) AS burst,

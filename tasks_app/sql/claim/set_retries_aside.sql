@@ -1,6 +1,7 @@
 -- set_retries_aside: of batches that nobody was told of yet, the tasks that failed before -> due again, and claimed by type from
 -- now on: safeguards slow the retries of their types down, and not what comes for the first time.
--- A batch of which nothing is left is finished. Returns how many are left in each.
+-- A batch of which nothing is left is finished. Returns how many are left in each. One that somebody has locked stays in its
+-- batch: all that was claimed would wait for it, and one retry too many does no harm.
 WITH b AS MATERIALIZED (
     SELECT batch_no, ids FROM punctual_batch
     WHERE batch_no = ANY (%(batch_nos)s::uuid[]) AND started_at IS NULL AND finished_at IS NULL
@@ -11,7 +12,7 @@ WITH b AS MATERIALIZED (
     FROM b JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     WHERE t.attempt > 0
     ORDER BY t.id
-    FOR NO KEY UPDATE OF t
+    FOR NO KEY UPDATE OF t SKIP LOCKED
 ), moved AS (
     UPDATE punctual_task t
     SET status = 'FAIL', batch_no = NULL, due_at = t.claimed_due, limited = TRUE, updated_at = clock_timestamp()

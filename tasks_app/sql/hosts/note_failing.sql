@@ -16,7 +16,7 @@ WITH given AS MATERIALIZED (
     FROM given g
     ORDER BY g.tenant, g.host
     ON CONFLICT (tenant, host) DO UPDATE
-    SET (tasks, error, failed_at, failing_since, unwell_since, tries, try_at, trying) = (
+    SET (tasks, error, failed_at, failing_since, unwell_since, tries, try_at, trying, returned, crowd) = (
         SELECT now.tasks, excluded.error, clock_timestamp(),
                CASE WHEN g.anew THEN clock_timestamp() ELSE e.failing_since END,
                CASE WHEN NOT now.unwell THEN NULL WHEN g.anew THEN clock_timestamp()
@@ -29,7 +29,9 @@ WITH given AS MATERIALIZED (
                     THEN clock_timestamp() + make_interval(secs => greatest(
                              least(%(longest)s::float8, %(first)s::float8 * 2.0 ^ least(e.tries + 1, 10)), g.least))
                     ELSE e.try_at END,
-               CASE WHEN g.anew OR was.tried THEN NULL ELSE e.trying END
+               CASE WHEN g.anew OR was.tried THEN NULL ELSE e.trying END,
+               CASE WHEN g.anew OR was.tried THEN 0 ELSE e.returned END,
+               CASE WHEN g.anew THEN 0 WHEN was.tried THEN greatest(e.crowd, e.returned) ELSE e.crowd END
         FROM given g
         CROSS JOIN LATERAL (
             SELECT ARRAY(SELECT DISTINCT one FROM unnest(CASE WHEN g.anew THEN g.failed ELSE e.tasks || g.failed END) AS one

@@ -18,20 +18,20 @@ WITH RECURSIVE first AS MATERIALIZED (
     FROM family f
     CROSS JOIN LATERAL (SELECT d.name FROM punctual_job d WHERE d.id = f.job LIMIT 1) AS j
 ), runs AS (
-    INSERT INTO punctual_run (tenant, job, label, fire_time, nodes)
-    SELECT f.tenant, f.job, f.label, f.fire_time, s.nodes
+    INSERT INTO punctual_run AS r (tenant, job, label, fire_time, nodes, backfill)
+    SELECT f.tenant, f.job, f.label, f.fire_time, s.nodes, %(backfill)s::bool
     FROM first f
     JOIN (SELECT s.first, jsonb_agg(jsonb_build_array(s.job, s.name, to_jsonb(s.parents)) ORDER BY s.job) AS nodes
           FROM shape s GROUP BY s.first) AS s ON s.first = f.job
     ORDER BY f.job, f.label
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (job, label) DO UPDATE SET backfill = TRUE WHERE excluded.backfill AND NOT r.backfill
 ), created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time,
                                lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
            md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire_time, 'BLOCKED', f.execute_time,
            coalesce(%(lane)s::text, j.lane), coalesce(l.home, j.shard), l.home IS NOT NULL, j.max_retry,
-           CASE WHEN NOT %(backfill)s THEN j.expires_after END, j.payload
+           CASE WHEN NOT %(backfill)s::bool THEN j.expires_after END, j.payload
     FROM (SELECT clock_timestamp() AS now) AS clock, first f
     JOIN family ON family.first = f.job AND family.job <> f.job
     CROSS JOIN LATERAL (SELECT * FROM punctual_job d WHERE d.id = family.job LIMIT 1) AS j

@@ -6,9 +6,7 @@
 -- waits for its turn has been claimed by nobody either. What a backfill has made is the backfill's: that is stopped by
 -- itself. The caller has locked the job, so nobody gives turns meanwhile.
 WITH made AS MATERIALIZED (
-    SELECT unnest(c.released) AS id
-    FROM punctual_backfill b JOIN punctual_campaign_chunk c ON c.campaign_id = b.campaign_id AND c.waiting > 0
-    WHERE b.job = %(job)s
+--include made_by_backfills
 ), scheduled AS (
     DELETE FROM punctual_task t
     WHERE t.job = %(job)s AND t.due_at IS NOT NULL AND t.status = 'INIT' AND NOT t.solo

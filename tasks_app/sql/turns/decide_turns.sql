@@ -6,60 +6,72 @@
 -- under way, the earliest goes. The others wait or are cancelled as their policy says.
 -- What a backfill has made stands behind all others, and keeps none of them from running but while it runs itself: one that has
 -- the turn and does not run gives it back (`yields`), and goes into line again; behind one that runs (`firm`), the next of the
--- others waits, whatever its policy, and with `replace` the newest of them.
+-- others waits, whatever its policy, and with `replace` the newest of them. What was put aside, since its tenant is suspended or
+-- in a rehearsal, gives nothing back: its time is kept elsewhere, and goes back to where it was. The first in line of a
+-- backfill is passed over so many times (`patience`), and then it goes before those that wait, and is due until it runs.
 -- No task is waited for: where one is locked, say by its settle, its job is put off and decided again in a moment.
 -- What waited in line is late from now on; what goes at once is late from its time.
+-- Each row carries what its job comes to: joined to each other by job, the rows of many jobs would be compared with all others,
+-- since PostgreSQL can't know how many there are. The commit need not wait for the disk, as that of a claim need not.
 WITH clock AS MATERIALIZED (
     SELECT clock_timestamp() AS now
-), holders AS MATERIALIZED (
-    SELECT w.job, w.task, t.id IS NOT NULL AS under_way, w.policy = 'backfill' AS backfill,
-           w.policy = 'backfill' AND t.status IN ('INIT', 'FAIL') AS idle
-    FROM punctual_turn w
-    LEFT JOIN LATERAL (
-        SELECT t.id, t.status FROM punctual_task t WHERE t.id = w.task AND t.status <> 'BLOCKED' AND
---include live
-        LIMIT 1
-    ) AS t ON TRUE
-    WHERE w.job = ANY (%(jobs)s::bigint[]) AND w.state = 'taken'
-), line AS MATERIALIZED (
-    SELECT w.job, w.task, w.at, w.policy, w.state, t.id IS NOT NULL AS waits,
-           w.policy = 'replace' AS replaces, w.policy = 'backfill' AS backfill
+), known AS MATERIALIZED (
+    -- Whoever has a turn, or is in line; `counts`: it is under way, or it does wait.
+    SELECT w.job, w.task, w.version, w.at, w.policy, w.state, w.passed, w.state = 'taken' AS holds,
+           coalesce((t.status = 'BLOCKED') = (w.state <> 'taken'), FALSE) AS counts,
+           w.state <> 'taken' AND w.policy = 'replace' AS replaces, w.policy = 'backfill' AS backfill,
+           coalesce(w.policy = 'backfill' AND t.status IN ('INIT', 'FAIL') AND t.due_at < %(never)s::timestamptz
+                    AND (w.passed < %(patience)s OR t.due_at > (SELECT now FROM clock)), FALSE) AS idle
     FROM unnest(%(jobs)s::bigint[]) AS j(job)
     CROSS JOIN LATERAL (
-        (SELECT * FROM punctual_turn q
+        (SELECT h.*, h.xmin AS version FROM punctual_turn h WHERE h.job = j.job AND h.state = 'taken')
+        UNION ALL
+        (SELECT q.*, q.xmin FROM punctual_turn q
          WHERE q.job = j.job AND q.state = 'queued' AND q.policy <> 'backfill' ORDER BY q.at, q.task LIMIT %(most)s)
         UNION ALL
-        (SELECT * FROM punctual_turn q
+        (SELECT q.*, q.xmin FROM punctual_turn q
          WHERE q.job = j.job AND q.state = 'queued' AND q.policy = 'backfill' ORDER BY q.at, q.task LIMIT %(most)s)
         UNION ALL
-        (SELECT * FROM punctual_turn n
+        (SELECT n.*, n.xmin FROM punctual_turn n
          WHERE n.job = j.job AND n.state = 'new' AND n.at <= (SELECT now FROM clock) ORDER BY n.at, n.task LIMIT %(most)s)
     ) AS w
     LEFT JOIN LATERAL (
-        SELECT t.id FROM punctual_task t WHERE t.id = w.task AND t.status = 'BLOCKED' LIMIT 1
+        SELECT t.status, t.due_at FROM punctual_task t WHERE t.id = w.task AND
+--include live
+        LIMIT 1
     ) AS t ON TRUE
 ), held AS MATERIALIZED (
-    SELECT job, min(task) AS by, bool_and(idle) AS yields, bool_and(backfill) AND NOT bool_and(idle) AS firm
-    FROM holders WHERE under_way GROUP BY job
+    SELECT k.*, min(k.task) FILTER (WHERE k.holds) OVER of_job AS held_by,
+           bool_and(k.idle) FILTER (WHERE k.holds) OVER of_job AS yields,
+           coalesce(bool_or(k.backfill AND NOT k.idle) FILTER (WHERE k.holds) OVER of_job, FALSE) AS firm,
+           CASE WHEN NOT k.backfill THEN 1 WHEN k.passed < %(patience)s THEN 2 ELSE 0 END AS rank
+    FROM known k WHERE k.counts
+    WINDOW of_job AS (PARTITION BY k.job)
+), able AS MATERIALIZED (
+    SELECT h.*, NOT h.holds AND CASE WHEN h.held_by IS NULL THEN TRUE WHEN h.yields THEN NOT h.backfill
+                                     ELSE h.replaces AND NOT h.firm END AS able
+    FROM held h
 ), chosen AS MATERIALIZED (
-    SELECT DISTINCT ON (l.job) l.job, l.task, l.replaces
-    FROM line l LEFT JOIN held USING (job)
-    WHERE l.waits AND CASE WHEN held.by IS NULL THEN TRUE WHEN held.yields THEN NOT l.backfill
-                           ELSE l.replaces AND NOT held.firm END
-    ORDER BY l.job, l.replaces DESC, CASE WHEN l.replaces THEN l.at END DESC, CASE WHEN l.replaces THEN l.task END DESC,
-             l.backfill, l.at, l.task
+    -- `first`: who goes, of the job; empty if nobody does.
+    SELECT a.*, first_value(CASE WHEN a.able THEN a.task END) OVER by_right AS first,
+           first_value(a.able AND a.replaces) OVER by_right AS overtakes,
+           first_value(a.able AND a.backfill) OVER by_right AS before
+    FROM able a
+    WINDOW by_right AS (PARTITION BY a.job ORDER BY a.able DESC, a.replaces DESC, CASE WHEN a.replaces THEN a.at END DESC,
+                                     CASE WHEN a.replaces THEN a.task END DESC, a.rank, a.at, a.task)
 ), others AS MATERIALIZED (
     -- All but those who go; `place` is that among those who want to wait, and `newer` how many of those that replace are.
-    SELECT l.job, l.task, l.policy, l.state, coalesce(c.task, held.by) AS by, c.task IS NULL AND held.firm AS behind,
-           row_number() OVER (PARTITION BY l.job, l.backfill, l.state = 'queued' OR l.policy IN ('queue_one', 'queue_all', 'skip')
-                              ORDER BY l.state = 'queued' DESC, l.policy = 'skip', l.at, l.task) AS place,
-           row_number() OVER (PARTITION BY l.job, l.replaces ORDER BY l.at DESC, l.task DESC) - 1 AS newer,
-           first_value(l.task) OVER (PARTITION BY l.job, l.replaces ORDER BY l.at DESC, l.task DESC) AS newest
-    FROM line l LEFT JOIN chosen c USING (job) LEFT JOIN held USING (job)
-    WHERE l.waits AND l.task IS DISTINCT FROM c.task
+    SELECT c.job, c.task, c.policy, c.state, coalesce(c.first, c.held_by) AS by, c.first IS NOT NULL AND NOT c.before AS overlooked,
+           c.before OR (c.first IS NULL AND c.firm) AS behind,
+           row_number() OVER (PARTITION BY c.job, c.backfill, c.state = 'queued' OR c.policy IN ('queue_one', 'queue_all', 'skip')
+                              ORDER BY c.state = 'queued' DESC, c.policy = 'skip', c.at, c.task) AS place,
+           row_number() OVER (PARTITION BY c.job, c.replaces ORDER BY c.at DESC, c.task DESC) - 1 AS newer,
+           first_value(c.task) OVER (PARTITION BY c.job, c.replaces ORDER BY c.at DESC, c.task DESC) AS newest
+    FROM chosen c
+    WHERE NOT c.holds AND c.task IS DISTINCT FROM c.first
 ), fates AS MATERIALIZED (
-    SELECT l.job, l.task, 'go' AS fate, l.at, l.state, NULL::bigint AS by
-    FROM chosen c JOIN line l USING (job, task)
+    SELECT c.job, c.task, 'go' AS fate, c.at, c.state, NULL::bigint AS by
+    FROM chosen c WHERE c.task = c.first
     UNION ALL
     SELECT o.job, o.task,
            CASE WHEN o.policy IN ('queue_all', 'backfill') OR (o.policy = 'queue_one' AND o.place = 1)
@@ -69,20 +81,23 @@ WITH clock AS MATERIALIZED (
            CASE WHEN o.policy = 'replace' AND o.behind THEN o.newest ELSE o.by END
     FROM others o WHERE o.state = 'new' OR (o.policy = 'replace' AND NOT (o.behind AND o.newer = 0))
     UNION ALL
-    SELECT h.job, h.task, CASE WHEN h.idle THEN 'back' ELSE 'overtaken' END, NULL, 'taken', c.task
-    FROM holders h JOIN chosen c USING (job)
-    WHERE h.under_way AND (h.idle OR c.replaces)
+    SELECT c.job, c.task, CASE WHEN c.idle THEN 'back' ELSE 'overtaken' END, NULL, 'taken', c.first
+    FROM chosen c
+    WHERE c.holds AND c.first IS NOT NULL AND (c.idle OR c.overtakes)
 ), locked AS MATERIALIZED (
-    SELECT t.id, t.status, t.due_at FROM punctual_task t
-    WHERE t.id = ANY (ARRAY(SELECT task FROM fates WHERE fate <> 'queue')) AND
+    SELECT f.*, t.status, t.due_at,
+           bool_and(CASE f.fate WHEN 'queue' THEN TRUE WHEN 'go' THEN t.status = 'BLOCKED'
+                                WHEN 'back' THEN t.status IN ('INIT', 'FAIL') AND t.due_at < %(never)s::timestamptz
+                                ELSE t.status IS NOT NULL END IS TRUE) OVER (PARTITION BY f.job) AS ours
+    FROM fates f
+    LEFT JOIN LATERAL (
+        SELECT t.status, t.due_at FROM punctual_task t WHERE t.id = f.task AND f.fate <> 'queue' AND
 --include live
-    ORDER BY t.id
-    FOR NO KEY UPDATE SKIP LOCKED
-), put_off AS MATERIALIZED (
-    SELECT DISTINCT f.job FROM fates f
-    WHERE f.fate <> 'queue' AND f.task NOT IN (SELECT id FROM locked WHERE f.fate <> 'back' OR status IN ('INIT', 'FAIL'))
+        LIMIT 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) AS t ON TRUE
 ), decided AS MATERIALIZED (
-    SELECT f.* FROM fates f WHERE f.job NOT IN (SELECT job FROM put_off)
+    SELECT * FROM locked WHERE ours
 ), moved AS (
     UPDATE punctual_task t
     SET status = 'INIT', due_at = CASE d.state WHEN 'queued' THEN clock.now ELSE d.at END,
@@ -94,14 +109,14 @@ WITH clock AS MATERIALIZED (
     UPDATE punctual_task t SET status = 'BLOCKED', due_at = NULL, updated_at = clock_timestamp()
     FROM decided d
     WHERE t.id = d.task AND d.fate = 'back' AND t.status IN ('INIT', 'FAIL')
-    RETURNING t.id
+    RETURNING t.id, d.due_at
 ), back AS (
-    -- One that waited for a retry, or was snoozed, wants its turn when that is over. One that was put aside had its time.
+    -- One that waited for a retry, or was snoozed, wants its turn when that is over.
     UPDATE punctual_turn w
-    SET state = CASE WHEN k.later THEN 'new' ELSE 'queued' END, at = CASE WHEN k.later THEN k.due_at ELSE w.at END
-    FROM yielded y JOIN (
-        SELECT id, due_at, due_at > clock.now AND due_at < %(never)s::timestamptz AS later FROM locked, clock
-    ) AS k ON k.id = y.id
+    SET state = CASE WHEN y.due_at > clock.now THEN 'new' ELSE 'queued' END,
+        at = CASE WHEN y.due_at > clock.now THEN y.due_at ELSE w.at END,
+        passed = CASE WHEN y.due_at > clock.now THEN 0 ELSE w.passed + 1 END
+    FROM clock, yielded y
     WHERE w.task = y.id AND w.state = 'taken'
 ), cancelled AS (
     UPDATE punctual_task t
@@ -114,9 +129,10 @@ WITH clock AS MATERIALIZED (
     FROM decided d
     WHERE t.id = d.task AND d.fate IN ('overtaken', 'skip', 'queue_one') AND
 --include live
-    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.error_code, t.error_msg
+    RETURNING t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.error_code, t.error_msg,
+              d.status AS was, d.state AS turn
 ), home AS (
-    DELETE FROM punctual_away a USING cancelled c JOIN locked k ON k.id = c.id WHERE k.status = 'AWAY' AND a.task = c.id
+    DELETE FROM punctual_away a USING cancelled c WHERE c.was = 'AWAY' AND a.task = c.id
 ), queued AS (
     UPDATE punctual_turn w SET state = 'queued'
     FROM decided d
@@ -124,17 +140,23 @@ WITH clock AS MATERIALIZED (
     RETURNING w.task
 ), taken AS (
     UPDATE punctual_turn w SET state = 'taken' FROM moved m WHERE w.task = m.id
+), passed AS (
+    -- The first in line of a backfill, where another goes that no backfill has made.
+    UPDATE punctual_turn w SET passed = w.passed + 1
+    FROM others o
+    WHERE o.policy = 'backfill' AND o.state = 'queued' AND o.place = 1 AND o.overlooked
+      AND o.job NOT IN (SELECT l.job FROM locked l WHERE NOT l.ours) AND w.task = o.task AND w.state = 'queued'
 ), left_over AS MATERIALIZED (
     -- Of tasks that were over before. Not waited for either: one that was dead may be being replayed, and wait for its turn.
-    SELECT w.task, w.state FROM punctual_turn w
-    WHERE w.task = ANY (ARRAY(SELECT h.task FROM holders h WHERE NOT h.under_way
-                              UNION ALL SELECT l.task FROM line l WHERE NOT l.waits))
+    SELECT w.task, w.state, w.xmin AS version FROM punctual_turn w
+    WHERE w.task = ANY (ARRAY(SELECT k.task FROM known k WHERE NOT k.counts))
     FOR UPDATE SKIP LOCKED
 ), gone AS (
     DELETE FROM punctual_turn w
-    USING (SELECT c.id AS task, d.state FROM cancelled c JOIN decided d ON d.task = c.id
-           UNION ALL SELECT o.task, o.state FROM left_over o
-           WHERE o.state = 'taken' OR o.task IN (SELECT l.task FROM line l)) AS over
+    USING (SELECT c.id AS task, c.turn AS state FROM cancelled c
+           UNION ALL
+           SELECT o.task, o.state FROM left_over o
+           WHERE (o.task, o.version::text) IN (SELECT k.task, k.version::text FROM known k WHERE NOT k.counts)) AS over
     WHERE w.task = over.task AND w.state = over.state
 ), news AS NOT MATERIALIZED (
     SELECT 'task.cancelled' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
@@ -144,6 +166,7 @@ WITH clock AS MATERIALIZED (
 ),
 --include tell
 SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM cancelled), (SELECT count(*) FROM queued),
-       ARRAY(SELECT job FROM put_off),
+       ARRAY(SELECT DISTINCT job FROM locked WHERE NOT ours),
        (SELECT jsonb_object_agg(shard, due)
         FROM (SELECT shard, date_part('epoch', min(due_at)) AS due FROM moved GROUP BY shard) AS one)
+WHERE (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'

@@ -75,6 +75,13 @@ def test_what_comes_rarely_is_told_at_once(beat):
     assert entry("partition").done_at is not None
 
 
+def test_a_beat_that_rarely_looks_tells_everything_at_once(beat, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_SECONDS": 60.0, "NODE_TTL_SECONDS": 600.0}
+    beat.run_once({"count"})
+
+    assert entry().done_at is not None
+
+
 def test_a_beat_that_leaves_tells_what_it_has_not_told_yet(beat):
     beat.run_once({"count"})
     beat.stop()

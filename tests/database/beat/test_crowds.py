@@ -8,7 +8,7 @@ from django.db.models import Count
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tasks_app.client import cancel, schedule, schedule_many
+from tasks_app.client import cancel, reschedule, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.engine import nodes
 from tasks_app.engine.beat import crowds
@@ -175,7 +175,7 @@ def test_nothing_is_left_behind_whoever_comes_and_goes(beat, monkeypatch, settin
     beat.start_all()
     for _ in range(3):
         beat.look()
-    assert not beat.crowded or beat.dispatcher._crowds.over("default")
+    assert not beat.crowded
 
 
 def test_more_tasks_of_one_moment_than_are_read_at_a_time_hide_nobody(beat, monkeypatch):
@@ -263,6 +263,21 @@ def test_what_is_cancelled_between_the_reading_and_the_claim_stays_cancelled(com
 
     assert row(chosen[1]).status == "RUNNING"
     assert row(chosen[0]).status == ("CANCELLED" if commit else "INIT")
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_what_is_moved_between_the_reading_and_the_claim_waits_for_its_new_time(commit):
+    chosen = [schedule("T_QUIET", "a", tenant="small").task_id]
+    later = timezone.now() + timedelta(hours=1)
+
+    overlap(
+        lambda: reschedule("T_QUIET", "a", at=later, tenant="small"),
+        lambda: claim_chosen(chosen, "default", 5, {}, "test", anybodys()),
+        commit=commit,
+    )
+    again = claim_chosen(chosen, "default", 5, {}, "test", anybodys())
+
+    assert [held for _, held in again] == ([] if commit else [chosen])
 
 
 @pytest.mark.parametrize("commit", [True, False])

@@ -103,6 +103,18 @@ def test_a_type_with_a_limit_of_its_own_is_left_to_it_when_retries_are_slowed():
     assert (rules.limits["T_RATED"].rate, "T_RATED" in rules.retries) == (100.0, False)
 
 
+def test_of_a_curb_on_a_type_and_one_on_its_retries_the_one_on_the_type_counts_for_all():
+    curb("retries", "T_QUIET", rate=0.1)
+    Curb.objects.create(name="breaker", subject="T_QUIET", kind="type", target="T_QUIET", rate=10.0, max_running=10)
+    TypeLimit.objects.update(permits=10.0, filled_at=Now())
+    many("T_QUIET", 6)
+    ScheduleTask.objects.update(limited=True)
+
+    granted = claim_limited([Wanted("T_QUIET", "default", 10)], {}, "test")["T_QUIET"]
+
+    assert (gate_rules().limits["T_QUIET"].rate, granted.allowed, granted.tasks) == (10.0, 10, 6)
+
+
 def test_a_slowed_lane_gets_its_rate_and_no_more(beat):
     curb("lane", "low", rate=20.0)
     many("T_QUIET", 500, lane="low")

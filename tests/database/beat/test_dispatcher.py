@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -71,6 +71,30 @@ def dispatcher(broker):
 def worker():
     """A live worker with two slots in every lane."""
     nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "deferred", "backfill"])
+
+
+class Interrupted(Dispatcher):
+    """One whose statement after a claim fails: somebody has locked a row for too long."""
+
+    def _first_tries(self, batches):
+        if batches:
+            raise OperationalError("canceling statement due to lock timeout")
+        return batches
+
+
+def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(broker, worker):
+    listener = Listener(nodes.new_node_id())
+    dispatcher = Interrupted("test", broker.publish, listener)
+    dispatcher.run_once(anybodys(), conf().SHARDS)
+    schedule("T_QUIET", "a")
+    dispatcher.wake()
+
+    with pytest.raises(OperationalError):
+        for _ in range(3):
+            dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    assert dispatcher.in_doubt and TaskBatch.objects.filter(started_at=None, finished_at=None).count() == 1
+    listener.close()
 
 
 def read_of_the_due_index() -> int:

@@ -12,6 +12,7 @@ from tasks_app.engine.beat import mover
 from tasks_app.engine.beat.mover import move
 from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.lifecycle.anywhere import tasks_by_id
+from tasks_app.lifecycle.past import move_strays
 from tasks_app.models import AnyTask, PastBatch, PastTask, ScheduleTask, TaskBatch, Tenant
 from tests.support.engine import make_due, run_due
 from tests.support.marks import commits
@@ -148,6 +149,17 @@ def test_a_mover_that_falls_behind_rests_less():
 
     assert 2_900 < late < 3_600  # of the hour, ten minutes are those of KEEP_LIVE_SECONDS
     assert [mover.rest(0.2, behind) for behind in (0.0, 15.0, late)] == [0.2, 0.1, 0.0]
+
+
+def test_a_step_of_the_walk_looks_ahead_and_moves_from_the_first_that_is_over_on():
+    first, second, over, last = (schedule(TYPE, key, at=TUESDAY).task_id for key in "abcd")
+    cancel(TYPE, "c")
+    grow_old()
+
+    assert move_strays(0, ahead=2) == (second, 0)
+    assert move_strays(first - 1, ahead=3) == (last, 1)
+    assert set(PastTask.objects.values_list("id", flat=True)) == {over}
+    assert move_strays(last) == (None, 0)
 
 
 def test_the_walk_comes_around():

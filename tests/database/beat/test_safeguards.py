@@ -42,6 +42,7 @@ from tasks_app.models import (
 )
 from tests.support.backfill import backfilled, hourly, hours
 from tests.support.engine import claim_due, make_due, run_due
+from tests.support.graphs import child
 from tests.support.jobs import make
 from tests.support.marks import commits
 from tests.support.moves import FINAL, away, ids_of, settled, started
@@ -189,6 +190,22 @@ def test_one_bad_type_has_its_retries_slowed_and_its_backfills_stopped_and_no_ot
     assert steps.step("test").campaign == begun.id
     beat.dispatch()
     assert again.filter(status="RUNNING").count() == 10
+
+
+def test_a_backfill_is_held_back_if_what_comes_along_with_it_fails():
+    root = hourly("root")
+    child("a", "root")
+    begun = backfilled(hours(2), root)
+    Curb.objects.create(name="failures", subject="T_PLAIN", kind="backfills", target="T_PLAIN")
+
+    assert steps.step("test") is None
+    with pytest.raises(RetryLimited, match="Too many tries of T_PLAIN"):
+        backfilled(hours(2, ago=5), root)
+    alone = backfilled(hours(2, ago=5), root, descendants=False)
+    assert steps.step("test").campaign == alone.id
+
+    Curb.objects.all().delete()
+    assert steps.step("test").campaign == begun.id
 
 
 def test_if_all_types_fail_all_retries_are_slowed(beat):

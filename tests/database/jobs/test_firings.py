@@ -419,6 +419,17 @@ def test_a_counted_run_is_given_back_by_a_skip_and_used_by_a_move():
     assert (fresh(job).runs, len(instances(job))) == (3, 3) and fires[1] not in fire_times(job)
 
 
+def test_so_it_is_of_a_job_whose_instances_wait_for_their_turns():
+    job, fires = planned(max_runs=10, overlap="skip")
+    last = job.schedule.next(now(), 10)[9]
+    assert len(fires) < 10
+
+    skip_firing(job.id, by(), fire_time=last)
+
+    with pytest.raises(InvalidTask, match="is beyond the 10 firings"):
+        skip_firing(job.id, by(), fire_time=last + 10 * SECOND)
+
+
 def test_a_second_try_of_a_moved_firing_belongs_to_it():
     job, [first, *_] = far(payload={"do": "retry", "after": 3600})
     move_firing(job.id, first + HOUR, by(), fire_time=first)

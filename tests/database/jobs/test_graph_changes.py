@@ -10,6 +10,7 @@ from tasks_app.engine.beat.releaser import release
 from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.engine.operations.backfill import BackfillRequest
 from tasks_app.engine.operations.backfill import start as start_backfill
+from tasks_app.lifecycle.campaigns import backfill as campaign_backfill
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import GraphRun, JobDefinition, JobParent, ScheduleTask, TaskWait
@@ -246,6 +247,44 @@ class TestBackfill:
         assert set(made.values_list("status", "lane")) == {("BLOCKED", "backfill")}
         run_all()
         assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"SUCCESS"}
+
+    @pytest.mark.parametrize("before", [None, 60])
+    def test_an_edit_of_a_child_lets_what_it_made_run_however_late_and_in_its_lane(self, before):
+        root = graph()
+        JobDefinition.objects.filter(name="a").update(expires_after=before and timedelta(seconds=before))
+        carried_out(backfilled(hours(2), root))
+        begun(key="live")
+
+        verbs.edit(job_named("a").id, {"expires_after": 30, "lane": "low", "payload": {"new": 1}}, by())
+
+        made = ScheduleTask.objects.filter(job=job_named("a").id, fire_time__lte=hours(1)[0])
+        assert [(one.lane, one.expires_after, one.payload) for one in made] == [("backfill", None, {"new": 1})] * 2
+        live = tasks("m:live")["a"]
+        assert (live.lane, live.expires_after) == ("low", timedelta(seconds=30))
+        run_all()
+        assert set(made.values_list("status", flat=True)) == {"SUCCESS"}
+
+    def test_a_step_makes_no_more_than_a_planner_does_at_once_with_all_that_comes_along(self, monkeypatch):
+        root, plain = graph(), hourly("plain")
+        times = hours(4)
+        monkeypatch.setattr(campaign_backfill, "INSTANCES", 7)
+        campaign = backfilled(times, root, plain)
+
+        steps.step("beat")
+
+        # root, a and b, plain, root, a and b; then there is no room for another three.
+        assert (len(fired(root)), len(fired(job_named("b"))), len(fired(plain))) == (2, 2, 1)
+        campaign = carried_out(campaign)
+        assert (len(fired(root)), len(fired(plain)), campaign.done) == (4, 4, 8)
+
+    def test_of_a_graph_that_is_larger_than_that_goes_one_by_one(self, monkeypatch):
+        monkeypatch.setattr(campaign_backfill, "INSTANCES", 1)
+        root, times = graph(), hours(2)
+        backfilled(times, root)
+
+        steps.step("test")
+
+        assert fired(root) == times[:1]
 
     def test_without_what_comes_after_runs_the_job_alone(self):
         root = graph()

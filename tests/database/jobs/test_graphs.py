@@ -426,6 +426,22 @@ class TestValues:
 
         assert tasks()["last"].result == {"a": [tasks()["a"].id, "SUCCESS", 7]}
 
+    @pytest.mark.parametrize("parents", [["a"], ["root"], []], ids=["fewer", "another", "none"])
+    def test_a_run_that_has_begun_reads_those_that_it_was_made_with(self, parents):
+        family(a=["root"], b=["root"], last=["a", "b"], options={"last": {"task_type": "T_PARENTS"}})
+        begun()
+        run_due()
+
+        verbs.edit(job_named("last").id, {"parents": parents} | ({} if parents else {"every": 3600}), by())
+        begun(key="later")
+        run_all()
+        release()  # its parents have no children any more, so a beat has to find it
+        run_all()
+
+        assert set(tasks()["last"].result) == {"a", "b"}
+        if parents:
+            assert set(tasks("m:later")["last"].result) == set(parents)
+
     def test_a_task_without_parents_has_none(self):
         make("alone", task_type="T_PARENTS", every=3600)
         verbs.trigger(job_named("alone").id, "now", by())

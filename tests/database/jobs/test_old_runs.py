@@ -164,3 +164,23 @@ def test_of_a_run_some_of_which_is_kept_no_longer_only_what_is_known_is_said():
     assert states_without("root", "b") == [RunState.UNKNOWN, RunState.FAILED]
     assert states_without("a") == [RunState.UNKNOWN, RunState.UNKNOWN]
     assert [(line.name, line.tally.gone) for line in read_lines([run])] == [("root", 3)]
+
+
+def test_one_that_was_run_again_lately_is_kept():
+    family(a=["root"])
+    ends("a", "die")
+    run = begun()
+    run_all()
+    made_long_ago()
+    ends("a", "ok")
+    ScheduleTask.objects.update(payload={})
+    rerun(run.id, by(), tenant="default")
+    run_all()
+    assert set(states().values()) == {"SUCCESS"}
+
+    prune()
+    assert GraphRun.objects.filter(id=run.id).exists()
+
+    GraphRun.objects.update(rerun_at=now() - LONG_AGO)
+    prune()
+    assert not GraphRun.objects.exists()

@@ -166,8 +166,8 @@ def test_a_process_that_does_not_know_that_a_tenant_asks_for_it_finds_out(acme):
         one(key=key)
     asking.ASKING.clear()
     reschedule(TYPE, "a", at=timezone.now(), payload={"word": WORD}, tenant=acme)
-    asking.ASKING.clear()
     batch = started("c", tenant=acme)
+    asking.ASKING.clear()
     reschedule(TYPE, "c", at=timezone.now(), payload={"word": WORD}, tenant=acme)  # it runs: another row takes over
 
     assert where() == []

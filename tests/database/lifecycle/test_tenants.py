@@ -471,6 +471,7 @@ def test_four_fifths_of_a_quota_are_told_once_and_found_by_alarms():
     scheduled("a", "b", tenant="acme", at=TUESDAY)
     counted()
     assert [event.data["quota"] for event in told("tenant.quota_near")] == ["max_jobs"]
+    assert (Tenant.objects.get(name="acme").tasks, Tenant.objects.get(name="acme").jobs) == (2, 1)
 
     scheduled("c", "d", tenant="acme", at=TUESDAY)
     counted()

@@ -15,14 +15,18 @@ from tasks_app.engine import nodes
 from tasks_app.engine.beat import counting
 from tasks_app.engine.beat.chores import CHORES, Chores
 from tasks_app.engine.beat.counting import count
+from tasks_app.engine.beat.tenants import count_again, count_used
 from tasks_app.engine.operations.lanes import pause
+from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.away import Completed, Failed, complete, fail
 from tasks_app.lifecycle.reap import reap
-from tasks_app.models import Count, CountPass, Curb, DlqEntry, Node, Safeguard, TaskBatch
+from tasks_app.models import Count, CountPass, Curb, DlqEntry, Node, Safeguard, TaskBatch, Tenant
 from tests.support.counting import begin, counted, histogram, of, sampled, value
 from tests.support.engine import claim_due, expire_lease, run_due
+from tests.support.jobs import make
 from tests.support.marks import commits
 from tests.support.moves import FINAL, OK, RETRY, away, dead, ids_of, scheduled, settled, started
+from tests.support.operators import operator
 from tests.support.outbox import subscribed
 
 pytestmark = commits
@@ -235,6 +239,31 @@ def test_types_and_tenants_beyond_their_number_are_other_and_other_never_shrinks
         assert ("default", "T_QUIET", "ok") not in of("runs")
 
 
+def test_how_much_of_its_quotas_a_tenant_has_used_is_told_and_the_worst_of_all_others():
+    for name, given in {
+        "large": {"max_tasks": 8, "max_jobs": 8},
+        "small": {"max_tasks": 10},
+        "full": {"max_jobs": 0},
+        "unbounded": {"max_payload_bytes": 10},
+    }.items():
+        tenants.create(name, operator(), **given)
+    scheduled("a", "b", "c", tenant="large")
+    scheduled("d", tenant="small")
+    make("one of large", tenant="large")
+    count()
+    assert of("tenant_quota_share") == {(OTHER, "max_jobs"): 1.0}  # of 0 jobs; what was never counted is not told
+
+    count_again()
+    count_used()
+    with settings_with(METRICS_TENANTS=1):
+        sampled()
+    tasks = Tenant.objects.get(name="large").tasks  # with those that the job has planned
+    told = {("large", "max_tasks"): tasks / 8, ("large", "max_jobs"): 0.125}
+
+    assert tasks >= 3
+    assert of("tenant_quota_share") == told | {(OTHER, "max_tasks"): 0.1, (OTHER, "max_jobs"): 1.0}
+
+
 def test_subscriptions_lag_and_are_suspended(monkeypatch):
     monkeypatch.setattr(counting, "MOST_SUBSCRIPTIONS", 1)
     with subscribed():
@@ -252,7 +281,9 @@ def test_the_fleet_is_told_as_it_is_though_no_beat_counts():
     gone = nodes.new_node_id()
     nodes.report_worker(gone, "gone:8", 2, ["low"])
     Node.objects.filter(node_id=gone).update(seen_at=timezone.now() - timedelta(hours=1))
-    Chores(nodes.new_node_id(), "b1:9").run_once()
+    beat = Chores(nodes.new_node_id(), "b1:9")
+    beat.run_once()
+    beat.wait_aside()
     pause("low", reason="a test", by="olga")
     CountPass.objects.all().delete()
 

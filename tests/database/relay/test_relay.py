@@ -142,7 +142,7 @@ def test_beats_of_a_site_that_stands_by_get_none_and_leave_none_undelivered():
         Subscription.objects.update(holder=None, holder_name="")
         with at("b"), relays("at b") as (other,):
             look(other)  # whatever it believes
-        assert set(holders().values()) == {""}
+            assert set(holders().values()) == {""}
 
 
 def test_what_a_dead_beat_delivered_is_taken_over():

@@ -16,6 +16,7 @@ from tasks_app import outgoing, sql
 from tasks_app.client import schedule_many
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import InvalidTask, NotThere
+from tasks_app.core.hosts import shared_out
 from tasks_app.core.rules import Rule
 from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.watch.status import read_status
@@ -256,6 +257,25 @@ def test_an_expired_task_does_not_wait_for_its_host(there):
     assert states([task_id])[0][0] == "CANCELLED"
 
 
+def test_however_many_wait_for_a_host_no_more_ask_in_a_second_than_a_worker_can_send_back(there):
+    there.reply = down
+    one_by_one(callbacks(there, FAILURES))
+    waiting = callbacks(there, 10, "later")
+    run_due()
+    assert (health(there).returned, health(there).crowd) == (10, 0)
+
+    be_due(there)
+    make_due(*waiting)
+    run_due()  # one tries it in vain, and comes again behind the others
+    assert (health(there).tries, health(there).returned, health(there).crowd) == (1, 10, 10)
+
+    HostHealth.objects.update(crowd=100_000)
+    make_due(*waiting)
+    run_due()
+    late = [(row(one).due_at - health(there).try_at).total_seconds() for one in waiting]
+    assert 31 < max(late) < 202  # at 500 a second
+
+
 def test_why_status_and_the_command_say_that_a_host_is_unwell(there):
     unwell(there)
     [task_id] = callbacks(there, 1)
@@ -423,7 +443,33 @@ def test_two_tenants_share_the_places_of_a_host(there):
 
     got = hosts.ask(batch_no, {ours: 2, theirs: 5}, 32)
 
-    assert got[ours].places + got[theirs].places == 3
+    assert sorted([got[ours].places, got[theirs].places]) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("number", "wanted", "shares"),
+    [(0, [2, 5], [0, 0]), (3, [5, 5, 5], [1, 1, 1]), (9, [1, 5, 5], [1, 4, 4]), (20, [1, 5], [1, 5]), (3, [], [])],
+)
+def test_they_are_shared_out_one_by_one(number, wanted, shares):
+    assert shared_out(number, wanted) == shares
+
+
+def test_places_of_a_host_are_free_while_calls_to_another_take_long(there, monkeypatch):
+    freed, release = threading.Event(), hosts.release
+
+    def seen(batch_no, leaves):
+        release(batch_no, leaves)
+        if not HostPermit.objects.exists():
+            freed.set()
+
+    monkeypatch.setattr(hosts, "release", seen)
+    with receiver() as other:
+        other.reply = lambda call: Reply(200 if freed.wait(20) else 400)
+        hosts.limit(host_of(there), operator(), max_running=1)
+        ids = callbacks(there, 1) + callbacks(other, 1, prefix="b")
+        run_due()
+
+    assert states(ids) == [("SUCCESS", 0, None)] * 2
 
 
 def test_no_more_calls_in_a_second_than_allowed_and_the_rest_is_spread_out(there):

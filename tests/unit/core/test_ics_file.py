@@ -71,6 +71,16 @@ def test_recurring_events_follow_their_rules_and_exceptions():
             on("20261225", "RRULE:FREQ=DAILY;INTERVAL=0"),
             "1 event whose RRULE has an INTERVAL of less than 1 was left out.",
         ),
+        *(
+            (on("20261225", f"RRULE:{never}"), "1 event whose RRULE can't be read was left out.")
+            for never in (
+                "FREQ=DAILY;BYMONTH=1;BYYEARDAY=200",
+                "FREQ=DAILY;BYMONTH=1;BYWEEKNO=40",
+                "FREQ=DAILY;BYSETPOS=2",
+                "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=5",
+                "FREQ=WEEKLY;BYMONTHDAY=31",
+            )
+        ),
         (on("99991231", "DURATION:P2D"), "1 event none of whose days lies between 2025-01-01 and 2036-12-31"),
         (on("20261225", "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"), "1 event none of whose days lies between"),
         (on("19991225"), "1 event none of whose days lies between 2025-01-01 and 2036-12-31 was left out."),
@@ -115,3 +125,8 @@ def test_thousands_of_events_are_read_up_to_the_most_that_a_calendar_lists():
 
     with pytest.raises(InvalidTask, match="has more than 5,000 days"):
         read(on("20250101", "RRULE:FREQ=DAILY"), years=20)
+
+
+def test_a_file_that_takes_too_long_to_read_is_refused():
+    with pytest.raises(InvalidTask, match="0 of the 2 events of the file took more than -1 seconds to read"):
+        read(on("20261225"), on("20261226"), seconds=-1)

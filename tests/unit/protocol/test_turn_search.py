@@ -39,6 +39,7 @@ def test_nor_beside_a_backfill_which_gives_way(policy):
 BESIDE_A_BACKFILL = {
     ("replace", "backfill_gives_way"): LOST,
     ("queue_all", "backfill_keeps_its_turn_while_it_runs"): TOGETHER,
+    ("skip", "backfill_keeps_its_turn_while_it_lies_aside"): STUCK,
 }
 
 

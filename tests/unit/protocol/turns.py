@@ -3,7 +3,7 @@
 Two givers of turns go round: lock the job, read, decide and write. Meanwhile instances come due, are claimed and
 settled, a person cancels one and replays another, and a worker goes on with a task that was taken from it. A giver that
 is killed leaves what it has committed, and nothing else. The first instance may have been made by a backfill: then it
-gives way to the others.
+gives way to the others, except while it lies aside, since its tenant is suspended: its time is kept elsewhere then.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import NamedTuple
 INSTANCES = 3
 GIVERS = 2
 # An instance: not due, its time has come, in line, may run, runs, and how it ends. PROMISED: its turn is written down,
-# and the task does not know of it (wrong).
+# and the task does not know of it (wrong). FAR: it is in line from a time on that never comes (wrong).
 LATER, NEW, QUEUED, PROMISED, INIT, RUNNING = "later", "new", "queued", "promised", "INIT", "RUNNING"
 DONE, DEAD, CANCELLED = "done", "DEAD", "CANCELLED"
-UNDER_WAY, WAITING = (INIT, RUNNING), (NEW, QUEUED)
+ASIDE, FAR = "aside", "far"
+UNDER_WAY, WAITING = (INIT, RUNNING, ASIDE), (NEW, QUEUED)
 
 TOGETHER = "two instances are under way"
 REVIVED = "an instance that was cancelled runs after all"
@@ -43,6 +44,7 @@ class TurnRules:
     decision_goes_by_time: bool = True
     backfill_gives_way: bool = True
     backfill_keeps_its_turn_while_it_runs: bool = True
+    backfill_keeps_its_turn_while_it_lies_aside: bool = True
 
 
 class Giver(NamedTuple):
@@ -57,6 +59,7 @@ class Turns(NamedTuple):
     told: bool = False  # somebody said that a turn may be free, and nobody has looked yet
     cancels: int = 1
     replays: int = 1
+    suspensions: int = 1
     broken: str = ""
     backfill: bool = False  # the first instance was made by one
 
@@ -75,6 +78,9 @@ def moves(state: Turns, rules: TurnRules, policy: str) -> Moves:
         if state.cancels and not state.backfill and status in (*UNDER_WAY, *WAITING):
             after = state._replace(tasks=_set(state.tasks, task, CANCELLED), cancels=0)
             yield f"somebody cancels {task}", after
+        if state.suspensions and state.backfill and task == MADE and status == INIT:
+            after = state._replace(tasks=_set(state.tasks, task, ASIDE), suspensions=0)
+            yield f"the tenant is suspended, and whoever starts {task} puts it aside", after
         if state.replays and status == DEAD:
             again = NEW if rules.replayed_waits_for_its_turn else INIT
             yield f"somebody replays {task}", state._replace(tasks=_set(state.tasks, task, again), replays=0)
@@ -88,6 +94,8 @@ def by_itself(state: Turns, rules: TurnRules, policy: str) -> Moves:
         if status == INIT:
             called = state._replace(tasks=_set(state.tasks, task, RUNNING), calls=_set(state.calls, task, True))
             yield f"{task} is claimed and called", called
+        if status == ASIDE:
+            yield f"the tenant is resumed, and {task} is put back", state._replace(tasks=_set(state.tasks, task, INIT))
         if state.calls[task]:
             for outcome in (DONE, DEAD):
                 yield f"the worker settles {task}: {outcome}", _settled(state, rules, task, outcome)
@@ -193,7 +201,7 @@ def decide_beside_a_backfill(seen: tuple[str, ...], policy: str, rules: TurnRule
     own, others = seen[MADE], list(seen[MADE + 1 :])
     live = any(one in (*WAITING, *UNDER_WAY) for one in others)
     firm = own == RUNNING and rules.backfill_keeps_its_turn_while_it_runs
-    if firm:
+    if firm or (own == ASIDE and rules.backfill_keeps_its_turn_while_it_lies_aside):
         waiting = [place for place, one in enumerate(others) if one in WAITING]
         kept = {"queue_all": waiting, "replace": waiting[-1:]}.get(policy, waiting[:1])
         for place in waiting:
@@ -201,6 +209,8 @@ def decide_beside_a_backfill(seen: tuple[str, ...], policy: str, rules: TurnRule
         return (own, *others)
     if own in WAITING or own == INIT or (own == RUNNING and live):
         own = QUEUED if live else INIT
+    if own == ASIDE and live:
+        own = FAR
     return (own, *decide(tuple(others), policy, rules))
 
 
@@ -216,7 +226,7 @@ def broken_promise(state: Turns, rules: TurnRules, policy: str) -> str:
     if policy == "queue_one" and state.tasks[1 if state.backfill else 0 :].count(QUEUED) > 1:
         return CROWD
     at_rest = all(giver == Giver() for giver in state.givers) and not any(True for _ in by_itself(state, rules, policy))
-    return STUCK if at_rest and any(one in (*WAITING, PROMISED) for one in state.tasks) else ""
+    return STUCK if at_rest and any(one in (*WAITING, PROMISED, FAR) for one in state.tasks) else ""
 
 
 def _set(values: tuple, place: int, value: object) -> tuple:

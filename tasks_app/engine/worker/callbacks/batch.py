@@ -2,8 +2,11 @@
 hosts is written down once."""
 
 import logging
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
 
@@ -51,12 +54,23 @@ def run_callbacks(run: BatchRun) -> None:
     lines = [Line(called, leaves.get(called, NOTHING_KNOWN), tasks) for called, tasks in wanted.items()]
     # This run's own: the calls of another batch need other things.
     run.handler = replace(run.handler, call=surrounded(run, calls.perform, each=True), concurrency=most)
-    run_in_threads(run, shift=HostShift(run, lines))
-    try:
+
+    def release(of: Set[str]) -> None:
+        with _outcomes_matter_more(batch_no):
+            hosts.release(batch_no, {called: leave for called, leave in leaves.items() if called.host in of})
+
+    run_in_threads(run, shift=HostShift(run, lines, release))
+    with _outcomes_matter_more(batch_no):
         again_on_infrastructure_fault(lambda: hosts.release(batch_no, leaves))
         again_on_infrastructure_fault(lambda: hosts.note(batch_no, {line.called: line.seen for line in lines}, leaves))
+
+
+@contextmanager
+def _outcomes_matter_more(batch_no: UUID) -> Iterator[None]:
+    """What is held is free when the batch ends, and the next batch sees the hosts itself."""
+    try:
+        yield
     except (DatabaseError, InterfaceError) as error:
-        # The outcomes matter more: what is held is free when the batch ends, and the next batch sees the hosts itself.
         log.warning("hosts.not_noted batch=%s error=%r", batch_no, str(error).strip())
 
 

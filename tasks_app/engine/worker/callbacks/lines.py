@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from tasks_app.conf import conf
 from tasks_app.core.hosts import (
@@ -58,7 +58,7 @@ class Line:
         """What can't be called at all now, with when to ask again; taken out of the line."""
         leave = self.leave
         if leave.unwell and not leave.tries:
-            return self._emptied(0, lambda place: until_well(leave.try_in, place), HOST_UNWELL, self._unwell_words())
+            return self._sent_back(leave.try_in)
         over = self._over_rate(leave.rate, leave.permits or 0) if leave.rate is not None else []
         return over + (self._full() if leave.places == 0 else [])
 
@@ -74,9 +74,9 @@ class Line:
             if self.on_trial or self.failures >= conf().HOST_FAILURES:
                 self.on_trial = False
                 seconds = max(self._next_try(), error.after or 0.0)
-                return self._emptied(0, lambda place: until_well(seconds, place), HOST_UNWELL, self._unwell_words())
+                return self._sent_back(seconds)
         elif error is None or isinstance(error, Declined | NotNow):
-            self.seen = Seen(answered=True)
+            self.seen = Seen(answered=True, returned=self.seen.returned)
             self.on_trial = False
         # Anything else never went out, and says nothing about the host.
         return []
@@ -85,7 +85,14 @@ class Line:
         """The task that tried a host in vain comes again, behind the others of its batch; no retry is used."""
         seconds = max(self._next_try(), error.after or 0.0)
         words = f"{self._unwell_words()} It tried: {error}"
-        return Returned(HOST_UNWELL, words, delay=behind_others(seconds, others))
+        self.seen.returned += 1
+        return Returned(HOST_UNWELL, words, delay=behind_others(seconds, others, self.leave.crowd))
+
+    def _sent_back(self, seconds: float) -> list[tuple[Task, Returned]]:
+        """All that wait; the host is tried in so many seconds."""
+        self.seen.returned += len(self.waiting)
+        crowd = max(self.leave.crowd, len(self.waiting))
+        return self._emptied(0, lambda place: until_well(seconds, place, crowd), HOST_UNWELL, self._unwell_words())
 
     def _next_try(self) -> float:
         tried = self.leave.tried + 1 if self.leave.unwell else 0
@@ -154,9 +161,11 @@ class Lines:
 class HostShift(Shift):
     """A shift whose tasks wait in lines."""
 
-    def __init__(self, run: BatchRun, lines: Sequence[Line]) -> None:
+    def __init__(self, run: BatchRun, lines: Sequence[Line], release: Callable[[Set[str]], None]) -> None:
         super().__init__(run)
         self._lines = lines
+        self._release = release  # the places that this batch has at these hosts
+        self._held = {line.called.host for line in lines if line.leave.places}
         self._line_of = {task.id: line for line in lines for task in line.waiting}
         self._waiting = Lines(lines, run.handler.concurrency)
         self._changed = threading.Condition(self._lock)
@@ -174,7 +183,17 @@ class HostShift(Shift):
                     self._return(line.let_go())
                 self._note_if_done()
                 self._changed.notify_all()
+        if self._held:
+            self._let_others_call()
         return super().ended(wait)
+
+    def _let_others_call(self) -> None:
+        """The places of a host that this batch is done with; what it still asks of others may take long."""
+        with self._lock:
+            done = self._held - {line.called.host for line in self._lines if line.waiting or line.calling}
+        if done:
+            self._held -= done
+            self._release(done)
 
     def stop(self) -> None:
         super().stop()

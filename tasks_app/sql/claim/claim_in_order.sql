@@ -1,0 +1,6 @@
+-- claim_in_order: as claim, in a lane that tenants share: with each batch, how many tasks of which tenant were claimed in all.
+--include due_of_shards
+--include batches_of_due
+    , (SELECT jsonb_object_agg(tenant, tasks)
+       FROM (SELECT t.tenant, count(*) AS tasks FROM punctual_task t
+             WHERE t.ctid = ANY ((SELECT spots FROM flat)::tid[]) GROUP BY t.tenant) AS whose)::text

@@ -1,0 +1,10 @@
+-- count_returned: so many tasks of a batch were sent back since their hosts are unwell. Each comes once between two tries, so
+-- that tells how many wait.
+WITH mine AS MATERIALIZED (
+    SELECT e.id, a.tasks
+    FROM unnest(%(tenants)s::text[], %(hosts)s::text[], %(tasks)s::int[]) AS a(tenant, host, tasks)
+    JOIN punctual_host_health e ON e.tenant = a.tenant AND e.host = a.host
+    ORDER BY e.id
+    FOR UPDATE OF e
+)
+UPDATE punctual_host_health e SET returned = least(e.returned + mine.tasks, 1000000000) FROM mine WHERE e.id = mine.id
