@@ -7,6 +7,7 @@ statements that write payloads leave out what should be encrypted and is not, an
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tasks_app.core.confidential import (
@@ -138,7 +139,7 @@ class Opened(NamedTuple):
     ended: Sequence[tuple[Task, Outcome]]  # that can't
 
 
-NOTHING_HIDDEN: Mapping[int, Cipher] = {}
+NOTHING_HIDDEN: Mapping[int, Cipher] = MappingProxyType({})
 
 
 def open_tasks(tasks: list[Task]) -> Opened:

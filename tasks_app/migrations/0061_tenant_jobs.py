@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0058_tenant")]
+    dependencies = [("tasks_app", "0060_encryption")]
 
     operations = [
         migrations.AddField(

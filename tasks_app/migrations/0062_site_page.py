@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0060_encryption")]
+    dependencies = [("tasks_app", "0061_tenant_jobs")]
 
     operations = [
         migrations.CreateModel(

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0058_tenant")]
+    dependencies = [("tasks_app", "0063_audit_looks")]
 
     operations = [
         migrations.AddField(
