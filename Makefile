@@ -31,7 +31,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo test prove chaos lint lock clients bench bench-peers clean
+.PHONY: help setup up demo test prove chaos lint lock clients messages bench bench-peers clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ lock: $(VENV)/.made ## renew the lock files after a change of a requirements fil
 
 clients: $(DEV) ## make the clients in clients/ from docs/openapi.json, after a change of the API
 	$(RUN) -m clients
+
+messages: $(DEV) ## write what is said on pages into the catalogues, for translation, and compile them
+	$(RUN) -m tests.support.catalog
 
 bench: $(DEV) ## measure
 	$(RUN) -m bench

@@ -11,7 +11,9 @@ class TasksAppConfig(AppConfig):
     def ready(self) -> None:
         from . import alarm_looks, checks, database_checks, uninstall, web_checks  # noqa: F401  (they register themselves)
         from .engine.web import riding
+        from .pages.names import translate_names
 
+        translate_names(self)
         riding.watch_requests()
         if apps.is_installed("django.contrib.auth"):
             from .engine.web import people

@@ -11,6 +11,7 @@ from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 
 from articles_app.errors import ArticleError
 from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_times
@@ -43,8 +44,10 @@ def bulk_move(request: HttpRequest, admin, chosen: Sequence[int] | None = None) 
             return back
     revisions = _read_chosen(given.get("chosen", "")) if chosen is None else dict.fromkeys(chosen)
     if not 0 < len(revisions) <= MOST:
-        many = f"More than {MOST:,} articles are selected, too many to move at once. Filter the list first."
-        messages.error(request, many if revisions else "Select the articles to move first.")
+        many = gettext(
+            "More than {most:,} articles are selected, too many to move at once. Filter the list first."
+        ).format(most=MOST)
+        messages.error(request, many if revisions else gettext("Select the articles to move first."))
         return back
     now = database_now()
     articles = list(Article.objects.filter(id__in=revisions).only(*NEEDED).order_by("publish_time", "id"))
@@ -72,7 +75,7 @@ def _read_chosen(text: str) -> dict[int, int]:
 
 def _basics(form: MoveForm, articles: list[Article]) -> dict[str, object]:
     return {
-        "title": "Move publish times",
+        "title": gettext("Move publish times"),
         "form": form,
         "zone": form.zone.key,
         "count": len(articles),
@@ -86,16 +89,23 @@ def _basics(form: MoveForm, articles: list[Article]) -> dict[str, object]:
 def _move(request: HttpRequest, form: MoveForm, proposal: Proposal, revisions: dict[int, int], now: datetime) -> str:
     """Carry out what the preview has shown; if that can't be done, the sentence that says why."""
     if request.POST.get("shown") != form.fingerprint():
-        return "Nothing has been moved yet: the form has changed since the preview. This is what it would do now."
+        return gettext(
+            "Nothing has been moved yet: the form has changed since the preview. This is what it would do now."
+        )
     at_once = _at_once(proposal, now)
     if at_once and request.POST.get("at_once") != str(at_once):
-        words = f"{_many(at_once).removesuffix('was').removesuffix('were')}would be published at once"
-        return f"Nothing has been moved yet: {words}, since the new time has passed. Confirm it below."
+        return ngettext(
+            "Nothing has been moved yet: {count:,} article would be published at once, since the new time has passed. "
+            "Confirm it below.",
+            "Nothing has been moved yet: {count:,} articles would be published at once, since the new time has passed. "
+            "Confirm it below.",
+            at_once,
+        ).format(count=at_once)
     wanted = [NewTime(article.id, at, revisions[article.id]) for article, at in proposal.moves]
     try:
         answers = change_publish_times(wanted, actor=request.user.get_username())
     except (ArticleError, ScheduleConflict) as error:
-        return f"Nothing was changed: {error} Below is what it would do now."
+        return gettext("Nothing was changed: {error} Below is what it would do now.").format(error=error)
     except OperationalError as error:
         if not is_locked(error):
             raise
@@ -105,9 +115,19 @@ def _move(request: HttpRequest, form: MoveForm, proposal: Proposal, revisions: d
     messages.success(request, _outcome(counts, moved, form.zone, now))
     too_late = counts[TimeOutcome.IGNORED] + len(proposal.too_late)
     if too_late:
-        messages.warning(request, f"{_many(too_late)} already published and left unchanged.")
+        words = ngettext(
+            "{count:,} article was already published and left unchanged.",
+            "{count:,} articles were already published and left unchanged.",
+            too_late,
+        )
+        messages.warning(request, words.format(count=too_late))
     if proposal.in_the_way:
-        messages.warning(request, f"{_many(len(proposal.in_the_way))} left alone because of an earlier offline time.")
+        words = ngettext(
+            "{count:,} article was left alone because of an earlier offline time.",
+            "{count:,} articles were left alone because of an earlier offline time.",
+            len(proposal.in_the_way),
+        )
+        messages.warning(request, words.format(count=len(proposal.in_the_way)))
     return ""
 
 
@@ -118,18 +138,26 @@ def _at_once(proposal: Proposal, now: datetime) -> int:
 
 def _outcome(counts: Counter, moved: list[datetime], zone: ZoneInfo, now: datetime) -> str:
     if not moved:
-        return "Nothing was moved."
+        return gettext("Nothing was moved.")
     first, last = spoken(min(moved), zone, now), spoken(max(moved), zone, now)
-    when = f"to {first}" if first == last else f"the first to {first}, the last to {last}"
-    words = f"Moved {_many(len(moved)).rsplit(' ', 1)[0]}, {when}."
+    said = (
+        ngettext("Moved {count:,} article, to {first}.", "Moved {count:,} articles, to {first}.", len(moved))
+        if first == last
+        else ngettext(
+            "Moved {count:,} article, the first to {first}, the last to {last}.",
+            "Moved {count:,} articles, the first to {first}, the last to {last}.",
+            len(moved),
+        )
+    ).format(count=len(moved), first=first, last=last)
     running = counts[TimeOutcome.REPLACED]
     if running:
-        words += f" {_many(running)} already running: those attempts were superseded and new ones scheduled."
-    return words
-
-
-def _many(count: int) -> str:
-    return "1 article was" if count == 1 else f"{count:,} articles were"
+        words = ngettext(
+            "{count:,} article was already running: those attempts were superseded and new ones scheduled.",
+            "{count:,} articles were already running: those attempts were superseded and new ones scheduled.",
+            running,
+        )
+        said += " " + words.format(count=running)
+    return said
 
 
 def _preview(form: MoveForm, proposal: Proposal, now: datetime) -> dict[str, object]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from articles_app.models import TITLE_LENGTH, Article
@@ -69,13 +70,16 @@ class LocalTimes:
 
 
 class ArticleForm(LocalTimes, forms.Form):
-    title = forms.CharField(max_length=TITLE_LENGTH, widget=UnfoldAdminTextInputWidget)
+    title = forms.CharField(label=gettext_lazy("Title"), max_length=TITLE_LENGTH, widget=UnfoldAdminTextInputWidget)
     body = forms.CharField(
-        max_length=BODY_LENGTH, strip=False, label="Text", widget=UnfoldAdminTextareaWidget({"rows": 12})
+        max_length=BODY_LENGTH, strip=False, label=gettext_lazy("Text"), widget=UnfoldAdminTextareaWidget({"rows": 12})
     )
-    publish_time = forms.CharField(label="Publish on", widget=LocalTimeInput)
+    publish_time = forms.CharField(label=gettext_lazy("Publish on"), widget=LocalTimeInput)
     offline_time = forms.CharField(
-        label="Take offline on", required=False, widget=LocalTimeInput, help_text="Empty: it stays online."
+        label=gettext_lazy("Take offline on"),
+        required=False,
+        widget=LocalTimeInput,
+        help_text=gettext_lazy("Empty: it stays online."),
     )
 
     def __init__(
@@ -115,7 +119,7 @@ class ArticleForm(LocalTimes, forms.Form):
             if name in self.fields and name in self.touched and name not in self.errors:
                 self.cleaned_data[name] = self.read_time(name)
         if self.cleaned_data.get("body") is not None and not self.cleaned_data["body"].strip():
-            self.add_error("body", "The text is empty.")
+            self.add_error("body", gettext("The text is empty."))
         return self.cleaned_data
 
     def wanted(self, *names: str) -> dict[str, object]:

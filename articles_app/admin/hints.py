@@ -6,6 +6,8 @@ from functools import cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext, gettext_lazy
+
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
 from articles_app.stopped import WAITS, for_a_person
@@ -15,15 +17,18 @@ from tasks_app.client import Status, TaskInfo, find_many, what_delays
 from .times import lasting, late_by, local_only
 
 LABELS = {
-    ArticleStatus.DRAFT: "Draft",
-    ArticleStatus.PENDING_AUDIT: "In audit",
-    ArticleStatus.AUDIT_SUCCESS: "Scheduled",
-    ArticleStatus.AUDIT_FAIL: "Rejected",
-    ArticleStatus.PUBLISHED: "Live",
-    ArticleStatus.OFFLINE: "Offline",
+    ArticleStatus.DRAFT: gettext_lazy("Draft"),
+    ArticleStatus.PENDING_AUDIT: gettext_lazy("In audit"),
+    ArticleStatus.AUDIT_SUCCESS: gettext_lazy("Scheduled"),
+    ArticleStatus.AUDIT_FAIL: gettext_lazy("Rejected"),
+    ArticleStatus.PUBLISHED: gettext_lazy("Live"),
+    ArticleStatus.OFFLINE: gettext_lazy("Offline"),
 }
 # Instead, where the task that it waits for will not run.
-STOPPED = {ArticleStatus.PENDING_AUDIT: "Audit stopped", ArticleStatus.AUDIT_SUCCESS: "Not scheduled"}
+STOPPED = {
+    ArticleStatus.PENDING_AUDIT: gettext_lazy("Audit stopped"),
+    ArticleStatus.AUDIT_SUCCESS: gettext_lazy("Not scheduled"),
+}
 LANE = "default"  # of the articles' tasks
 ERROR_SHOWN = 120
 CALM, SOON, LATE, FAILED, LIVE = "calm", "soon", "late", "failed", "live"
@@ -59,9 +64,21 @@ class _Without(NamedTuple):
 
 
 _WITHOUT = {
-    AUDIT: _Without("Its audit", "it won't be audited or go live", "Withdraw it and submit it again"),
-    PUBLISH: _Without("Its publication", "it won't go live", "Give it another publish time, or publish it now"),
-    OFFLINE: _Without("Taking it offline", "it stays online", "Give it another offline time, or take it offline now"),
+    AUDIT: _Without(
+        gettext_lazy("Its audit"),
+        gettext_lazy("it won't be audited or go live"),
+        gettext_lazy("Withdraw it and submit it again"),
+    ),
+    PUBLISH: _Without(
+        gettext_lazy("Its publication"),
+        gettext_lazy("it won't go live"),
+        gettext_lazy("Give it another publish time, or publish it now"),
+    ),
+    OFFLINE: _Without(
+        gettext_lazy("Taking it offline"),
+        gettext_lazy("it stays online"),
+        gettext_lazy("Give it another offline time, or take it offline now"),
+    ),
 }
 
 
@@ -91,14 +108,14 @@ def _hint(
 ) -> Hint:
     status = ArticleStatus(article.status)
     if status == ArticleStatus.AUDIT_FAIL:
-        return Hint(FAILED, f"Rejected: {_first_line(article.audit_reason)}")
+        return Hint(FAILED, gettext("Rejected: {reason}").format(reason=_first_line(article.audit_reason)))
     if status == ArticleStatus.OFFLINE:
-        return Hint(CALM, "Offline; readers can't see it")
+        return Hint(CALM, gettext("Offline; readers can't see it"))
     if status == ArticleStatus.DRAFT:
-        return Hint(CALM, "Not scheduled: it goes live only after you submit it")
+        return Hint(CALM, gettext("Not scheduled: it goes live only after you submit it"))
     if status == ArticleStatus.PUBLISHED and article.offline_time is None:
         since, late = local_only(article.published_at, zone, now), article.published_at - article.publish_time
-        return Hint(LIVE, f"Live since {since}, {late_by(late)}")
+        return Hint(LIVE, gettext("Live since {since}, {late}").format(since=since, late=late_by(late)))
     task = tasks.get((NEXT_TASK[status], str(article.id)))
     if task is None or not task.live:
         return Hint(FAILED, _stopped(NEXT_TASK[status], task))
@@ -106,50 +123,72 @@ def _hint(
     # Why it is late is known only to who looks after its time: a page that counts by itself must not make it up.
     because = why(task, delayed, zone, now) if at <= now else ""
     if status == ArticleStatus.PUBLISHED:
-        after = _after("late to go offline", because) if at <= now else "Should have gone offline {} ago"
-        return Hint(LIVE, "Live; goes offline in {}", at, after)
-    before = "Goes live in {}"
+        after = gettext("Should have gone offline {} ago")
+        if at <= now:
+            after = gettext("{} late to go offline, because {because}") if because else gettext("{} late to go offline")
+        return Hint(LIVE, gettext("Live; goes offline in {}"), at, after.replace("{because}", because))
+    before = gettext("Goes live in {}")
     if status == ArticleStatus.PENDING_AUDIT:
-        tried = f"; {_tried(task, zone)}" if task.status == Status.FAIL else ""
-        before = f"In audit{tried}; goes live in {{}} if approved"
-    return Hint(SOON, before, at, _after("late", because) if at <= now else "Should have gone live {} ago")
-
-
-def _after(late: str, because: str) -> str:
-    return f"{{}} {late}, because {because}" if because else f"{{}} {late}"
+        before = gettext("In audit; goes live in {} if approved")
+        if task.status == Status.FAIL:
+            before = gettext("In audit; {tried}; goes live in {} if approved").replace("{tried}", _tried(task, zone))
+    after = gettext("Should have gone live {} ago")
+    if at <= now:
+        after = gettext("{} late, because {because}") if because else gettext("{} late")
+    return Hint(SOON, before, at, after.replace("{because}", because))
 
 
 def _stopped(task_type: str, task: TaskInfo | None) -> str:
     """What was to happen and will not: by whom, why, and what the editor can do."""
     what, means, way_out = _WITHOUT[task_type]
     if task is None or not for_a_person(task):
-        state = "its task is gone" if task is None else f"its task has ended ({_error(task) or 'done'})"
-        return f"{what} is not scheduled: {state}; the next compensation scan schedules it (every minute, by a beat)"
+        words = (
+            gettext(
+                "{what} is not scheduled: its task is gone; the next compensation scan schedules it (every minute, by "
+                "a beat)"
+            )
+            if task is None
+            else gettext(
+                "{what} is not scheduled: its task has ended ({why}); the next compensation scan schedules it (every "
+                "minute, by a beat)"
+            )
+        )
+        return words.format(what=what, why=(task and _error(task)) or gettext("done"))
     if task.status == Status.DEAD:
-        tries = f"{task.retry_count} tries" if task.retry_count > 1 else "the only try"
-        return f"Given up: {tries} failed ({_error(task)}), so {means}. {way_out}, or ask an operator to retry it"
-    by, reason = task.cancelled_by or "somebody", _error(task) or "no reason given"
-    return f"{what} was cancelled by {by} ({reason}): {means}. {way_out}"
+        words = (
+            gettext("Given up: {count} tries failed ({error}), so {means}. {way_out}, or ask an operator to retry it")
+            if task.retry_count > 1
+            else gettext(
+                "Given up: the only try failed ({error}), so {means}. {way_out}, or ask an operator to retry it"
+            )
+        )
+        return words.format(count=task.retry_count, error=_error(task), means=means, way_out=way_out)
+    by, reason = task.cancelled_by or gettext("somebody"), _error(task) or gettext("no reason given")
+    words = gettext("{what} was cancelled by {by} ({reason}): {means}. {way_out}")
+    return words.format(what=what, by=by, reason=reason, means=means, way_out=way_out)
 
 
 def why(task: TaskInfo, delayed: Callable[[], str], zone: ZoneInfo, now: datetime) -> str:
     """Why it has not happened yet, as the end of a sentence; empty: nobody knows."""
     if task.status == Status.RUNNING:
-        return delayed() or "it was handed to a worker and isn't done yet"
+        return delayed() or gettext("it was handed to a worker and isn't done yet")
     if task.status == Status.AWAY:
-        return "somebody else has it, and has not reported yet"
+        return gettext("somebody else has it, and has not reported yet")
     if delayed():
         return delayed()
     if task.status == Status.FAIL:
         return _tried(task, zone)
     if task.due_at is not None and task.due_at > now:
-        return f"its task is scheduled for {local_only(task.due_at, zone, now)}"
+        return gettext("its task is scheduled for {time}").format(time=local_only(task.due_at, zone, now))
     return ""
 
 
 def _tried(task: TaskInfo, zone: ZoneInfo) -> str:
-    again = "" if task.due_at is None else f"; tried again at {task.due_at.astimezone(zone):%H:%M:%S}"
-    return f"try {task.attempt} failed ({_error(task)}){again}"
+    if task.due_at is None:
+        return gettext("try {number} failed ({error})").format(number=task.attempt, error=_error(task))
+    return gettext("try {number} failed ({error}); tried again at {time}").format(
+        number=task.attempt, error=_error(task), time=f"{task.due_at.astimezone(zone):%H:%M:%S}"
+    )
 
 
 def _error(task: TaskInfo) -> str:

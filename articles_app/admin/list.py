@@ -11,6 +11,7 @@ from django.forms import Script
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
@@ -24,25 +25,26 @@ from .hints import badge_of, hints, overdue_since
 from .live import live
 from .page import article_page
 from .search import FOUND, search
-from .times import database_now, in_utc, local_only
+from .times import database_now, for_browser, in_utc, local_only
 from .zones import choose_zone, zone_of
 
+NOUNS = (gettext_noop("article"), gettext_noop("articles"), gettext_noop("author"))  # which `translate_names` asks for
 WAITING = [ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS]
 
 
 class ShowFilter(admin.SimpleListFilter):
     """One question at a time, as an editor asks it; shown as a row of links above the list."""
 
-    title, parameter_name = "what to show", "show"
+    title, parameter_name = gettext_lazy("what to show"), "show"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
         return [
-            ("drafts", "Drafts"),
-            ("audit", "Waiting for audit"),
-            ("scheduled", "Scheduled"),
-            ("overdue", "Overdue"),
-            ("failed", "Failed"),
-            ("live", "Live"),
+            ("drafts", gettext("Drafts")),
+            ("audit", gettext("Waiting for audit")),
+            ("scheduled", gettext("Scheduled")),
+            ("overdue", gettext("Overdue")),
+            ("failed", gettext("Failed")),
+            ("live", gettext("Live")),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
@@ -65,7 +67,7 @@ class ShowFilter(admin.SimpleListFilter):
                 return queryset.filter(status=ArticleStatus.PUBLISHED)
             case None:
                 return queryset
-        raise IncorrectLookupParameters(f"it can't show {self.value()[:40]!r}.")
+        raise IncorrectLookupParameters(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
 
 
 class ArticleList(ChangeList):
@@ -108,7 +110,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
     list_per_page = 50
     list_before_template = "articles_app/list_before.html"
     search_fields = ["title"]
-    search_help_text = "Words from the title, or an article number"
+    search_help_text = gettext_lazy("Words from the title, or an article number")
     show_full_result_count = False
     ordering = ["-id"]
     paginator = BoundedPaginator
@@ -120,16 +122,16 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
 
     # Columns
 
-    @admin.display(description="Title")
+    @admin.display(description=gettext_lazy("Title"))
     def named(self, article: Article) -> str:
         return article.title
 
-    @admin.display(description="State")
+    @admin.display(description=gettext_lazy("State"))
     def state(self, article: Article) -> str:
         badge, label = badge_of(article, article.shown.hint)
         return format_html('<span class="pa-badge pa-{}" data-badge="{}">{}</span>', badge, article.id, label)
 
-    @admin.display(description="Publish time")
+    @admin.display(description=gettext_lazy("Publish time"))
     def publishes(self, article: Article) -> str:
         zone, now = article.shown.zone, article.shown.now
         local, utc = local_only(article.publish_time, zone, now), in_utc(article.publish_time, zone)
@@ -137,7 +139,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
             return format_html('<span class="pa-time">{} UTC</span>', local)
         return format_html('<span class="pa-time">{}</span> <span class="pa-utc">{}</span>', local, utc)
 
-    @admin.display(description="What happens next")
+    @admin.display(description=gettext_lazy("What happens next"))
     def next(self, article: Article) -> str:
         hint, now = article.shown.hint, article.shown.now
         return format_html(
@@ -172,10 +174,10 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         zone = zone_of(request)
-        shown = {"zone": zone.zone.key, "zone_chosen": zone.chosen, "now": database_now()}
+        shown = {"zone": zone.zone.key, "zone_chosen": zone.chosen, "now": database_now(), "words": for_browser()}
         return super().changelist_view(request, shown | (extra_context or {}))
 
-    @admin.action(description="Move publish times …", permissions=["change"])
+    @admin.action(description=gettext_lazy("Move publish times …"), permissions=["change"])
     def move_publish_times(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
         return bulk_move(request, self, list(queryset.order_by("id").values_list("id", flat=True)[: MOST + 1]))
 
@@ -222,7 +224,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
             article = Article.objects.filter(id=int(object_id)).first()
             if article is not None:
                 return article
-        raise Http404(f"There is no article {object_id[:40]}.")
+        raise Http404(gettext("There is no article {object_id}.").format(object_id=object_id[:40]))
 
     def has_delete_permission(self, request: HttpRequest, obj: Article | None = None) -> bool:
         """An article leaves by going offline; its history stays."""

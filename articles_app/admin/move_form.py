@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget
 
 from articles_app.models import Article
@@ -19,14 +20,31 @@ TOO_LATE = (ArticleStatus.PUBLISHED, ArticleStatus.OFFLINE)
 
 
 class MoveForm(LocalTimes, forms.Form):
-    mode = forms.ChoiceField(choices=[(BY, "By an amount"), (TO, "To a time")], initial=BY, widget=forms.RadioSelect)
-    direction = forms.ChoiceField(
-        choices=[("later", "later"), ("earlier", "earlier")], required=False, widget=UnfoldAdminSelectWidget
+    mode = forms.ChoiceField(
+        choices=[(BY, gettext_lazy("By an amount")), (TO, gettext_lazy("To a time"))],
+        initial=BY,
+        widget=forms.RadioSelect,
     )
-    days = forms.IntegerField(min_value=0, max_value=3_650, required=False, widget=UnfoldAdminIntegerFieldWidget)
-    hours = forms.IntegerField(min_value=0, max_value=1_000, required=False, widget=UnfoldAdminIntegerFieldWidget)
-    minutes = forms.IntegerField(min_value=0, max_value=10_000, required=False, widget=UnfoldAdminIntegerFieldWidget)
-    at = forms.CharField(required=False, label="New publish time for all of them", widget=LocalTimeInput)
+    direction = forms.ChoiceField(
+        choices=[("later", gettext_lazy("later")), ("earlier", gettext_lazy("earlier"))],
+        label=gettext_lazy("Direction"),
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+    )
+    days = forms.IntegerField(
+        label=gettext_lazy("Days"), min_value=0, max_value=3_650, required=False, widget=UnfoldAdminIntegerFieldWidget
+    )
+    hours = forms.IntegerField(
+        label=gettext_lazy("Hours"), min_value=0, max_value=1_000, required=False, widget=UnfoldAdminIntegerFieldWidget
+    )
+    minutes = forms.IntegerField(
+        label=gettext_lazy("Minutes"),
+        min_value=0,
+        max_value=10_000,
+        required=False,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    at = forms.CharField(required=False, label=gettext_lazy("New publish time for all of them"), widget=LocalTimeInput)
 
     def __init__(self, data, zone: ZoneInfo) -> None:
         super().__init__(data)
@@ -37,10 +55,10 @@ class MoveForm(LocalTimes, forms.Form):
         if given.get("mode") == TO and "at" not in self.errors:
             given["at"] = self.read_time("at")
             if given["at"] is None and "at" not in self.errors:
-                self.add_error("at", "Enter the new publish time.")
+                self.add_error("at", gettext("Enter the new publish time."))
         nothing = not self.errors and not any(given.get(name) for name in ("days", "hours", "minutes"))
         if given.get("mode") == BY and nothing:
-            self.add_error("days", "Enter by how much: days, hours or minutes.")
+            self.add_error("days", gettext("Enter by how much: days, hours or minutes."))
         return given
 
     def fingerprint(self) -> str:
@@ -77,7 +95,9 @@ def propose(form: MoveForm, articles: Iterable[Article]) -> Proposal:
         try:
             at = form.new_time(article.publish_time)
         except OverflowError:
-            proposal.impossible = f"Nothing was changed: article {article.id} would end up outside the calendar."
+            proposal.impossible = gettext(
+                "Nothing was changed: article {id} would end up outside the calendar."
+            ).format(id=article.id)
             continue
         if article.offline_time is not None and article.offline_time <= at:
             proposal.in_the_way.append(article)

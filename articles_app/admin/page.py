@@ -12,6 +12,7 @@ from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy
 
 from articles_app.errors import AlreadyCreated, ArticleError, StaleArticle
 from articles_app.models import Article
@@ -23,7 +24,7 @@ from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
 from .hints import badge_of, hints
 from .questions import Question, made_before, questions
 from .timeline import Entry, events_since, timeline
-from .times import database_now, in_utc, local_only, read_local, spoken, typed
+from .times import database_now, for_browser, in_utc, local_only, read_local, spoken, typed
 from .verbs import BUTTONS, VERBS, create, perform
 from .words import Said
 from .zones import EditorZone, zone_of
@@ -31,9 +32,14 @@ from .zones import EditorZone, zone_of
 log = logging.getLogger(__name__)
 
 NO = "no"  # the answer to a question; nothing is done
-BUSY = "The article is being changed right now. Nothing was changed; try again in a few seconds."
-SENT_BEFORE = "This form was sent before and created this article; nothing was created twice."
-FIELD_WORDS = {"title": "Title", "body": "Text", "publish_time": "Publish on", "offline_time": "Take offline on"}
+BUSY = gettext_lazy("The article is being changed right now. Nothing was changed; try again in a few seconds.")
+SENT_BEFORE = gettext_lazy("This form was sent before and created this article; nothing was created twice.")
+FIELD_WORDS = {
+    "title": gettext_lazy("Title"),
+    "body": gettext_lazy("Text"),
+    "publish_time": gettext_lazy("Publish on"),
+    "offline_time": gettext_lazy("Take offline on"),
+}
 
 
 @dataclass
@@ -74,7 +80,11 @@ def article_page(request: HttpRequest, admin, article: Article | None) -> HttpRe
         page.verb, *sure = request.POST.get("yes", request.POST.get("verb", "")).split("|")
         if page.verb not in {*VERBS, NO}:
             buttons = ", ".join(sorted(VERBS))
-            return HttpResponseBadRequest(f"There is no button {page.verb[:40]!r}; there are {buttons}.")
+            return HttpResponseBadRequest(
+                gettext("There is no button {verb!r}; there are {buttons}.").format(
+                    verb=page.verb[:40], buttons=buttons
+                )
+            )
         answer = _press(page, sure)
         if answer is not None:
             return answer
@@ -102,10 +112,10 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
     if form.creation is not None:
         page.creation = str(form.creation)
     if page.verb == NO:
-        page.refused = "Nothing was changed. What you typed is still here."
+        page.refused = gettext("Nothing was changed. What you typed is still here.")
         return None
     if not form.is_valid():
-        page.refused = "Nothing was changed: please check what you typed."
+        page.refused = gettext("Nothing was changed: please check what you typed.")
         return None
     asked = questions(page.verb, page.article, form, form.zone, page.now)
     if page.article is None and (question := made_before(form, page.request.user.get_username(), page.now)):
@@ -114,7 +124,9 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
         page.questions = asked
         return None
     if page.article is None and form.creation is None:
-        page.refused = "Nothing has been created yet: this page had expired. It is fresh now; press the button again."
+        page.refused = gettext(
+            "Nothing has been created yet: this page had expired. It is fresh now; press the button again."
+        )
         return None
     verb, actor, zone = page.verb, page.request.user.get_username(), form.zone
     try:
@@ -131,7 +143,7 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
         _overtaken(page)
         return None
     except (ArticleError, ScheduleConflict) as error:
-        page.refused = f"Nothing was changed: {error}"
+        page.refused = gettext("Nothing was changed: {error}").format(error=error)
         return None
     except OperationalError as error:
         if not is_locked(error):
@@ -157,10 +169,10 @@ def _fill_in_again(page: Page) -> None:
 def _made_already(page: Page, article_id: int) -> None:
     """Somebody went back and typed something else: no resend, but maybe not meant as a second article either."""
     page.made, page.creation = article_id, str(uuid4())
-    page.refused = (
-        f"Nothing was created: this form has already created article {article_id}, with another text. "
-        "What you typed is still here: press the button again to create a second article."
-    )
+    page.refused = gettext(
+        "Nothing was created: this form has already created article {article}, with another text. What you typed is "
+        "still here: press the button again to create a second article."
+    ).format(article=article_id)
 
 
 def is_locked(error: OperationalError) -> bool:
@@ -178,7 +190,7 @@ def _overtaken(page: Page) -> None:
     old, zone = page.form, page.form.zone
     page.article = article = Article.objects.get(id=page.article.id)
     page.since = events_since(article.id, old.revision, zone, page.now)
-    page.refused = "Nothing was changed: somebody else has changed the article since you opened it."
+    page.refused = gettext("Nothing was changed: somebody else has changed the article since you opened it.")
     now, editable = shown_values(article, zone), EDITABLE[ArticleStatus(article.status)]
     data = {"revision": str(article.revision), "zone": zone.key}
     for name in FIELDS:
@@ -200,12 +212,13 @@ def _context(page: Page) -> dict[str, object]:
     time, passed = _publish_time_in_form(page)
     context = {
         "page": page,
-        "title": "New article" if article is None else article.title,
+        "title": gettext("New article") if article is None else article.title,
         "article": article,
         "status": status,
         "zone": zone.key,
         "zone_chosen": page.zone.chosen,
         "touched": sorted(touched),
+        "words": for_browser(),
         "dirty": bool(touched or page.refused or page.questions),
         "yes": "|".join([page.verb, *(question.key for question in page.questions)]),
         "fields": [_field(page, name) for name in page.form.fields] if page.may_change else [],
@@ -256,7 +269,7 @@ def _publish_time_in_form(page: Page) -> tuple[str, bool]:
         try:
             at = read_local(form["publish_time"].value() or "", form.zone)
         except ValueError:
-            return "the time above", False
+            return gettext("the time above"), False
     return spoken(at, form.zone, page.now), at <= page.now
 
 
@@ -268,5 +281,5 @@ def _facts(article: Article, names: list[str], zone: ZoneInfo, now: datetime) ->
         if name in ("publish_time", "offline_time") and value is not None:
             facts.append((FIELD_WORDS[name], f"{local_only(value, zone, now)} {zone.key}", in_utc(value, zone)))
         else:
-            facts.append((FIELD_WORDS[name], value or "never", ""))
+            facts.append((FIELD_WORDS[name], value or gettext("never"), ""))
     return facts

@@ -4,6 +4,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext
+
 from articles_app.lifecycle import digest_of
 from articles_app.models import Article, ArticleCreation
 from articles_app.states import ArticleStatus
@@ -34,8 +36,10 @@ def made_before(form: ArticleForm, author: str, now: datetime) -> Question | Non
     first = same.exclude(token=form.creation).order_by("-article_id").values_list("article_id", flat=True).first()
     if first is None or ArticleCreation.objects.filter(token=form.creation).exists():
         return None  # a form that was sent itself is no question
-    words = f"You have already created article {first} with the same text and times. Create a second one?"
-    return Question(f"twice {first}", words, "Yes, create a second one")
+    words = gettext(
+        "You have already created article {first} with the same text and times. Create a second one?"
+    ).format(first=first)
+    return Question(f"twice {first}", words, gettext("Yes, create a second one"))
 
 
 class _Press:
@@ -55,33 +59,46 @@ class _Press:
         if self.status not in ON_ITS_WAY or not (saves or self.verb == "withdraw"):
             return None
         begins = (
-            "Save the text and withdraw the article? Nobody has approved the new text." if saves else "Withdraw it?"
+            gettext("Save the text and withdraw the article? Nobody has approved the new text.")
+            if saves
+            else gettext("Withdraw it?")
         )
-        waits = "is scheduled to go live" if self.status == ArticleStatus.AUDIT_SUCCESS else "is in audit, to go live"
-        words = f"{begins} It {waits} on {self._spoken(self.article.publish_time)}. As a draft it won't be published "
-        yes = "Yes, save the text and withdraw it" if saves else "Yes, withdraw it"
-        return Question("withdraw", f"{words}until you submit it again.", yes)
+        waits = (
+            gettext("It is scheduled to go live on {time}. As a draft it won't be published until you submit it again.")
+            if self.status == ArticleStatus.AUDIT_SUCCESS
+            else gettext(
+                "It is in audit, to go live on {time}. As a draft it won't be published until you submit it again."
+            )
+        ).format(time=self._spoken(self.article.publish_time))
+        yes = gettext("Yes, save the text and withdraw it") if saves else gettext("Yes, withdraw it")
+        return Question("withdraw", f"{begins} {waits}", yes)
 
     def publication(self) -> Question | None:
         moves = self._moves_task() and "publish_time" in self.touched
         if not (moves or self.verb == "submit") or not self._has_passed(self.publish_time):
             return None
-        how = (
-            "immediately"
-            if moves and self.status == ArticleStatus.AUDIT_SUCCESS
-            else "immediately, as soon as it is approved"
-        )
-        words = f"{self._spoken(self.publish_time)} has passed. Publish it {how}?"
-        return Question(f"publish {self.publish_time.isoformat()}", words, f"Yes, publish it {how}")
+        if moves and self.status == ArticleStatus.AUDIT_SUCCESS:
+            words = gettext("{time} has passed. Publish it immediately?")
+            yes = gettext("Yes, publish it immediately")
+        else:
+            words = gettext("{time} has passed. Publish it immediately, as soon as it is approved?")
+            yes = gettext("Yes, publish it immediately, as soon as it is approved")
+        key = f"publish {self.publish_time.isoformat()}"
+        return Question(key, words.format(time=self._spoken(self.publish_time)), yes)
 
     def way_offline(self) -> Question | None:
         live = self.status == ArticleStatus.PUBLISHED and self.verb == "save"
         moves = (live or self._moves_task()) and "offline_time" in self.touched
         if not (moves or self.verb == "submit") or not self._has_passed(self.offline_time):
             return None
-        how = "immediately" if live else "as soon as it is live"
-        words = f"{self._spoken(self.offline_time)} has passed. Take it offline {how}?"
-        return Question(f"offline {self.offline_time.isoformat()}", words, f"Yes, take it offline {how}")
+        if live:
+            words = gettext("{time} has passed. Take it offline immediately?")
+            yes = gettext("Yes, take it offline immediately")
+        else:
+            words = gettext("{time} has passed. Take it offline as soon as it is live?")
+            yes = gettext("Yes, take it offline as soon as it is live")
+        key = f"offline {self.offline_time.isoformat()}"
+        return Question(key, words.format(time=self._spoken(self.offline_time)), yes)
 
     def _moves_task(self) -> bool:
         """Saves times alone: with another text it is withdrawn, and waits for nothing."""

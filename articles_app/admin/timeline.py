@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext, gettext_lazy
+
 from articles_app.models import Article, ArticleEvent
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
 from tasks_app.client import AttemptInfo, Status, TaskInfo, history
@@ -12,7 +14,7 @@ from .times import lasting, late_by, spoken, to_the_second
 from .words import event_words
 
 EVENTS_SHOWN = 100
-KINDS = {AUDIT: "audit", PUBLISH: "publication", OFFLINE: "taking offline"}
+KINDS = {AUDIT: gettext_lazy("audit"), PUBLISH: gettext_lazy("publication"), OFFLINE: gettext_lazy("taking offline")}
 
 
 class Entry(NamedTuple):
@@ -52,26 +54,42 @@ def _event(event: ArticleEvent, article: Article, zone: ZoneInfo, now: datetime)
 
 
 def _task(task: TaskInfo, zone: ZoneInfo, now: datetime) -> Entry:
-    what = f"Task {task.id} ({KINDS.get(task.type, task.type)})"
+    named = {"id": task.id, "kind": KINDS.get(task.type, task.type)}
     if task.status == Status.SUCCESS and task.finish_time:
-        took = "" if task.start_time is None else f", took {_took(task)}"
-        late = f"started {late_by(task.late)}" if task.late is not None else ""
-        return Entry(task.finish_time, "task", f"{what} is done", f"{late}{took}".strip(", "), task.id)
+        detail = []
+        if task.late is not None:
+            detail.append(gettext("started {late}").format(late=late_by(task.late)))
+        if task.start_time is not None:
+            detail.append(gettext("took {time}").format(time=_took(task)))
+        words = gettext("Task {id} ({kind}) is done").format(**named)
+        return Entry(task.finish_time, "task", words, ", ".join(detail), task.id)
     if task.status == Status.CANCELLED:
-        by = f" by {task.cancelled_by}" if task.cancelled_by else ""
-        return Entry(task.updated_at, "task", f"{what} was cancelled{by}", task.error_msg, task.id)
+        words = (
+            gettext("Task {id} ({kind}) was cancelled by {by}")
+            if task.cancelled_by
+            else gettext("Task {id} ({kind}) was cancelled")
+        )
+        return Entry(task.updated_at, "task", words.format(**named, by=task.cancelled_by), task.error_msg, task.id)
     if task.status == Status.DEAD:
-        return Entry(task.updated_at, "task", f"{what} gave up", task.error_msg, task.id)
+        words = gettext("Task {id} ({kind}) gave up").format(**named)
+        return Entry(task.updated_at, "task", words, task.error_msg, task.id)
     if task.status == Status.RUNNING:
-        doing = "is claimed and waiting for a worker" if task.start_time is None else "is running"
-        return Entry(task.start_time or task.updated_at, "task", f"{what} {doing}", "", task.id)
+        words = (
+            gettext("Task {id} ({kind}) is claimed and waiting for a worker")
+            if task.start_time is None
+            else gettext("Task {id} ({kind}) is running")
+        )
+        return Entry(task.start_time or task.updated_at, "task", words.format(**named), "", task.id)
     if task.status == Status.AWAY:
-        return Entry(task.start_time or task.updated_at, "task", f"{what} is being done elsewhere", "", task.id)
-    due = task.due_at or task.execute_time
-    again = f"is tried again on {spoken(due, zone, now)}" if task.status == Status.FAIL else ""
-    return Entry(
-        task.created_at, "task", f"{what} {again or f'is scheduled for {spoken(due, zone, now)}'}", "", task.id
+        words = gettext("Task {id} ({kind}) is being done elsewhere").format(**named)
+        return Entry(task.start_time or task.updated_at, "task", words, "", task.id)
+    words = (
+        gettext("Task {id} ({kind}) is tried again on {due}")
+        if task.status == Status.FAIL
+        else gettext("Task {id} ({kind}) is scheduled for {due}")
     )
+    due = spoken(task.due_at or task.execute_time, zone, now)
+    return Entry(task.created_at, "task", words.format(**named, due=due), "", task.id)
 
 
 def _took(task: TaskInfo) -> str:
@@ -81,5 +99,7 @@ def _took(task: TaskInfo) -> str:
 
 
 def _attempt(attempt: AttemptInfo, kind: str) -> Entry:
-    words = f"Try {attempt.attempt} of the {kind} failed: {attempt.error_code}"
+    words = gettext("Try {number} of the {kind} failed: {error}").format(
+        number=attempt.attempt, kind=kind, error=attempt.error_code
+    )
     return Entry(attempt.finished_at, "try", words, attempt.error_msg, attempt.task_id)

@@ -1,10 +1,66 @@
 """Times as an editor reads and types them: in a zone, in words, and never a guess where the clock is changed."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection
+from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
+
+# How times are written; the browser is told, and writes them in the same words.
+WEEKDAYS = [
+    pgettext_lazy("day of the week", "Sun"),
+    pgettext_lazy("day of the week", "Mon"),
+    pgettext_lazy("day of the week", "Tue"),
+    pgettext_lazy("day of the week", "Wed"),
+    pgettext_lazy("day of the week", "Thu"),
+    pgettext_lazy("day of the week", "Fri"),
+    pgettext_lazy("day of the week", "Sat"),
+]
+MONTHS = [
+    pgettext_lazy("month in a date", "Jan"),
+    pgettext_lazy("month in a date", "Feb"),
+    pgettext_lazy("month in a date", "Mar"),
+    pgettext_lazy("month in a date", "Apr"),
+    pgettext_lazy("month in a date", "May"),
+    pgettext_lazy("month in a date", "Jun"),
+    pgettext_lazy("month in a date", "Jul"),
+    pgettext_lazy("month in a date", "Aug"),
+    pgettext_lazy("month in a date", "Sep"),
+    pgettext_lazy("month in a date", "Oct"),
+    pgettext_lazy("month in a date", "Nov"),
+    pgettext_lazy("month in a date", "Dec"),
+]
+CLOCK = gettext_lazy("{weekday} {day} {month} {time}")
+CLOCK_WITH_YEAR = gettext_lazy("{weekday} {day} {month} {year} {time}")
+LASTING = {
+    "seconds": gettext_lazy("{seconds} s"),
+    "minutes": gettext_lazy("{minutes} min"),
+    "hours": gettext_lazy("{hours} h"),
+    "hours_and_minutes": gettext_lazy("{hours} h {minutes} min"),
+    "day": gettext_lazy("1 day"),
+    "day_and_hours": gettext_lazy("1 day {hours} h"),
+    "days": gettext_lazy("{days} days"),
+}
+
+
+def for_browser() -> str:
+    """What the scripts of the pages say, as JSON."""
+    words = LASTING | {
+        "clock": CLOCK,
+        "clock_with_year": CLOCK_WITH_YEAR,
+        "weekdays": WEEKDAYS,
+        "months": MONTHS,
+        "time_above": gettext("the time above"),
+        "lost": gettext("The server isn't answering, or you are logged out. What you see may be out of date."),
+        "meanwhile": gettext(
+            "The article has been changed in the meantime: it is now “{label}”. What you typed is still here; nothing "
+            "is overwritten without telling you."
+        ),
+    }
+    return json.dumps(words, cls=DjangoJSONEncoder, ensure_ascii=False)
 
 
 class UnclearTime(ValueError):
@@ -12,9 +68,12 @@ class UnclearTime(ValueError):
 
     def __init__(self, local: datetime, zone: ZoneInfo, instants: Sequence[datetime], exists: bool) -> None:
         self.local, self.zone, self.instants, self.exists = local, zone, list(instants), exists
-        what = "exists twice" if exists else "doesn't exist"
-        how = "put back" if exists else "put forward"
-        super().__init__(f"{_clock(local)} {what} in {zone.key}: the clocks are {how} then. Which time do you mean?")
+        words = (
+            gettext("{time} exists twice in {zone}: the clocks are put back then. Which time do you mean?")
+            if exists
+            else gettext("{time} doesn't exist in {zone}: the clocks are put forward then. Which time do you mean?")
+        )
+        super().__init__(words.format(time=_clock(local), zone=zone.key))
 
 
 def database_now() -> datetime:
@@ -41,7 +100,9 @@ def read_local(text: str, zone: ZoneInfo) -> datetime:
             raise ValueError
         both = [local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)]
     except (ValueError, OverflowError):
-        raise ValueError(f"{text[:40]!r} is not a date and time; enter it like 2027-03-01 09:00.") from None
+        raise ValueError(
+            gettext("{text!r} is not a date and time; enter it like 2027-03-01 09:00.").format(text=text[:40])
+        ) from None
     if both[0] == both[1]:
         return both[0]
     exists = both[0].astimezone(zone).replace(tzinfo=None) == local
@@ -62,7 +123,8 @@ def spoken(at: datetime, zone: ZoneInfo, now: datetime | None = None) -> str:
 def with_offset(at: datetime, zone: ZoneInfo) -> str:
     """For choosing between instants that look the same."""
     local = at.astimezone(zone)
-    return f"{_clock(local)} ({_offset(local)}), which is {at.astimezone(UTC):%H:%M} UTC"
+    words = gettext("{time} ({offset}), which is {utc} UTC")
+    return words.format(time=_clock(local), offset=_offset(local), utc=f"{at.astimezone(UTC):%H:%M}")
 
 
 def in_utc(at: datetime, beside: ZoneInfo) -> str:
@@ -85,29 +147,38 @@ def to_the_second(at: datetime, zone: ZoneInfo, now: datetime) -> str:
 def lasting(span: timedelta) -> str:
     """A duration in one or two units: 45 s, 3 min, 2 h 5 min, 4 days. live.js says it in the same words."""
     seconds = int(abs(span).total_seconds())
-    if seconds < 60:
-        return f"{seconds} s"
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    if minutes < 60:
-        return f"{minutes} min"
-    if hours < 24:
-        return f"{hours} h {minutes % 60} min" if minutes % 60 else f"{hours} h"
-    return f"{days} days" if days > 1 else f"1 day {hours % 24} h" if hours % 24 else "1 day"
+    if seconds < 60:
+        which = "seconds"
+    elif minutes < 60:
+        which = "minutes"
+    elif hours < 24:
+        which = "hours_and_minutes" if minutes % 60 else "hours"
+    else:
+        which = "days" if days > 1 else "day_and_hours" if hours % 24 else "day"
+    return LASTING[which].format(
+        seconds=seconds, minutes=minutes if minutes < 60 else minutes % 60, hours=hours % 24, days=days
+    )
 
 
 def late_by(span: timedelta) -> str:
     """How late, finely: 15 ms late, 1.2 s late, 3 min late."""
     seconds = span.total_seconds()
     if seconds < 0:
-        return "early"
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms late"
-    return f"{seconds:.1f} s late" if seconds < 60 else f"{lasting(span)} late"
+        return gettext("early")
+    length = lasting(span) if seconds >= 60 else f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
+    return gettext("{time} late").format(time=length)
 
 
 def _clock(local: datetime, now: datetime | None = None) -> str:
-    year = "" if now is not None and local.year == now.astimezone(local.tzinfo).year else f" {local.year}"
-    return f"{local:%a} {local.day} {local:%b}{year} {_hour(local)}"
+    this_year = now is not None and local.year == now.astimezone(local.tzinfo).year
+    return (CLOCK if this_year else CLOCK_WITH_YEAR).format(
+        weekday=WEEKDAYS[(local.weekday() + 1) % 7],
+        day=local.day,
+        month=MONTHS[local.month - 1],
+        year=local.year,
+        time=_hour(local),
+    )
 
 
 def _hour(local: datetime) -> str:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.messages import INFO, SUCCESS
 from django.db import transaction
+from django.utils.translation import gettext, gettext_lazy
 
 from articles_app import lifecycle
 from articles_app.errors import InvalidArticle
@@ -42,56 +43,67 @@ class Button:
         return self.only_with_text and not touched & set(TEXT)
 
 
-_SAVE_DRAFT = Button("save", "Save the draft, without submitting")
+_SAVE_DRAFT = Button("save", gettext_lazy("Save the draft, without submitting"))
 _AGAIN = Button(
     "submit",
-    "Save the text, submit it again, and publish on {time}",
-    past="Save the text, submit it again, and publish as soon as it is approved",
+    gettext_lazy("Save the text, submit it again, and publish on {time}"),
+    past=gettext_lazy("Save the text, submit it again, and publish as soon as it is approved"),
     only_with_text=True,
 )
 _SAVE_SCHEDULED = Button(
     "save",
-    "Save changes",
-    if_text="Save the text as a draft: not published until you submit it again",
-    if_time="Save the new times: publish on {time}",
+    gettext_lazy("Save changes"),
+    if_text=gettext_lazy("Save the text as a draft: not published until you submit it again"),
+    if_time=gettext_lazy("Save the new times: publish on {time}"),
     primary=True,
 )
-_WITHDRAW = Button("withdraw", "Withdraw: back to a draft, not published")
+_WITHDRAW = Button("withdraw", gettext_lazy("Withdraw: back to a draft, not published"))
 BUTTONS: dict[ArticleStatus | None, list[Button]] = {
     None: [
         Button(
             "submit",
-            "Create, submit, and publish on {time}",
-            past="Create, submit, and publish as soon as it is approved",
+            gettext_lazy("Create, submit, and publish on {time}"),
+            past=gettext_lazy("Create, submit, and publish as soon as it is approved"),
             primary=True,
         ),
-        Button("save", "Create as a draft, without submitting"),
+        Button("save", gettext_lazy("Create as a draft, without submitting")),
     ],
     ArticleStatus.DRAFT: [
         Button(
             "submit",
-            "Submit, and publish on {time}",
-            past="Submit, and publish as soon as it is approved",
+            gettext_lazy("Submit, and publish on {time}"),
+            past=gettext_lazy("Submit, and publish as soon as it is approved"),
             primary=True,
         ),
         _SAVE_DRAFT,
     ],
     ArticleStatus.PENDING_AUDIT: [_SAVE_SCHEDULED, _AGAIN, _WITHDRAW],
-    ArticleStatus.AUDIT_SUCCESS: [_SAVE_SCHEDULED, _AGAIN, Button("publish_now", "Publish now"), _WITHDRAW],
+    ArticleStatus.AUDIT_SUCCESS: [
+        _SAVE_SCHEDULED,
+        _AGAIN,
+        Button("publish_now", gettext_lazy("Publish now")),
+        _WITHDRAW,
+    ],
     ArticleStatus.AUDIT_FAIL: [
         Button(
             "submit",
-            "Submit again, and publish on {time}",
-            past="Submit again, and publish as soon as it is approved",
+            gettext_lazy("Submit again, and publish on {time}"),
+            past=gettext_lazy("Submit again, and publish as soon as it is approved"),
             primary=True,
         ),
-        Button("save", "Save changes, without submitting", if_text="Save the text as a draft, without submitting"),
+        Button(
+            "save",
+            gettext_lazy("Save changes, without submitting"),
+            if_text=gettext_lazy("Save the text as a draft, without submitting"),
+        ),
     ],
     ArticleStatus.PUBLISHED: [
-        Button("save", "Save the offline time", primary=True),
-        Button("take_offline", "Take offline now"),
+        Button("save", gettext_lazy("Save the offline time"), primary=True),
+        Button("take_offline", gettext_lazy("Take offline now")),
     ],
-    ArticleStatus.OFFLINE: [Button("back_to_draft", "Back to a draft, to edit and publish it again", primary=True)],
+    ArticleStatus.OFFLINE: [
+        Button("back_to_draft", gettext_lazy("Back to a draft, to edit and publish it again"), primary=True)
+    ],
 }
 VERBS = {button.verb for buttons in BUTTONS.values() for button in buttons}
 
@@ -110,7 +122,7 @@ def create(
             token=token,
         )
         if verb != "submit":
-            return article.id, [Said(SUCCESS, f"Created. {IS_A_DRAFT}")]
+            return article.id, [Said(SUCCESS, gettext("Created.") + f" {IS_A_DRAFT}")]
         lifecycle.submit(article.id, actor=actor, revision=1)
     return article.id, [_submitted(article.publish_time, zone, now)]
 
@@ -120,14 +132,16 @@ def perform(verb: str, article: Article, form: ArticleForm, actor: str, zone: Zo
     act = _Act(article.id, ArticleStatus(article.status), _base_revision(verb, article, form), actor, zone, now)
     with transaction.atomic():
         if verb == "publish_now" and form.touched & set(TEXT):
-            raise InvalidArticle("Nobody has approved the text as it is now. Submit it again, or leave the text alone.")
+            raise InvalidArticle(
+                gettext("Nobody has approved the text as it is now. Submit it again, or leave the text alone.")
+            )
         if verb in ("take_offline", "back_to_draft"):
             act.move(verb)
         else:
             act.write_text(form)
             act.write_times(form, skip_publish=verb == "publish_now")
             act.do(verb)
-    return act.said or [Said(INFO, "Nothing was changed.")]
+    return act.said or [Said(INFO, gettext("Nothing was changed."))]
 
 
 def _base_revision(verb: str, article: Article, form: ArticleForm) -> int:
@@ -159,8 +173,12 @@ class _Act:
             before = self.status
             self._moved(lifecycle.edit_content(self.id, **wanted, **self._who()))
             self.withdrew = before in (ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS)
-            saved = "The text was saved, and the article withdrawn: nobody has approved this text."
-            self.said.append(Said(SUCCESS, f"{saved if self.withdrew else 'The text was saved.'} {IS_A_DRAFT}"))
+            saved = (
+                gettext("The text was saved, and the article withdrawn: nobody has approved this text.")
+                if self.withdrew
+                else gettext("The text was saved.")
+            )
+            self.said.append(Said(SUCCESS, f"{saved} {IS_A_DRAFT}"))
 
     def write_times(self, form: ArticleForm, skip_publish: bool) -> None:
         """Both may move, and one has to stay before the other at every step."""
@@ -202,14 +220,19 @@ class _Act:
 
 
 _DONE = {
-    "withdraw": "Withdrawn: it is a draft again and will not be published.",
-    "publish_now": "Published: it is live now.",
-    "take_offline": "Taken offline: readers can't see it any more.",
-    "back_to_draft": "It is a draft again: edit it, and submit it to publish it again.",
+    "withdraw": gettext_lazy("Withdrawn: it is a draft again and will not be published."),
+    "publish_now": gettext_lazy("Published: it is live now."),
+    "take_offline": gettext_lazy("Taken offline: readers can't see it any more."),
+    "back_to_draft": gettext_lazy("It is a draft again: edit it, and submit it to publish it again."),
 }
 
 
 def _submitted(publish_time: datetime, zone: ZoneInfo, now: datetime) -> Said:
     if publish_time <= now:
-        return Said(SUCCESS, "Submitted. Its publish time has passed, so it goes live as soon as it is approved.")
-    return Said(SUCCESS, f"Submitted. If it is approved, it goes live on {spoken(publish_time, zone, now)}.")
+        return Said(
+            SUCCESS, gettext("Submitted. Its publish time has passed, so it goes live as soon as it is approved.")
+        )
+    return Said(
+        SUCCESS,
+        gettext("Submitted. If it is approved, it goes live on {time}.").format(time=spoken(publish_time, zone, now)),
+    )

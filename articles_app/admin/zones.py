@@ -11,6 +11,7 @@ from django.http.response import HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from articles_app.models import EditorPreference
@@ -39,11 +40,15 @@ def _zone_of_browser(request: HttpRequest) -> ZoneInfo | None:
 
 
 class ZoneForm(forms.Form):
-    time_zone = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget, label="Time zone")
+    time_zone = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget, label=gettext_lazy("Time zone"))
 
     def __init__(self, *args: object, browser: ZoneInfo | None, **options: object) -> None:
         super().__init__(*args, **options)
-        says = f"As my browser has it ({browser.key})" if browser else "As my browser has it"
+        says = (
+            gettext("As my browser has it ({key})").format(key=browser.key)
+            if browser
+            else gettext("As my browser has it")
+        )
         self.fields["time_zone"].choices = [("", says), *((name, name) for name in sorted(available_timezones()))]
 
 
@@ -58,7 +63,10 @@ def choose_zone(request: HttpRequest, site) -> HttpResponse:
         name = form.cleaned_data["time_zone"]
         EditorPreference.objects.update_or_create(user=request.user, defaults={"time_zone": name})
         zone = zone_of(request).zone.key
-        messages.success(request, f"Times are shown and read in {zone} from now on. No article was changed.")
+        messages.success(
+            request,
+            gettext("Times are shown and read in {zone} from now on. No article was changed.").format(zone=zone),
+        )
         return HttpResponseRedirect(back)
-    context = site.each_context(request) | {"title": "Time zone", "form": form, "next": back}
+    context = site.each_context(request) | {"title": gettext("Time zone"), "form": form, "next": back}
     return TemplateResponse(request, "articles_app/zone.html", context)

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.views import ChangeList
@@ -36,14 +37,14 @@ REMOVE_MOST = 1_000
 class ShowFilter(admin.SimpleListFilter):
     """One question at a time; shown as a row of links above the list, and a second one for the causes of failures."""
 
-    title, parameter_name = "what to show", "show"
+    title, parameter_name = gettext_lazy("what to show"), "show"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
         return [
-            ("never", "Never synced"),
-            ("late", "Older than the window"),
-            ("oldest", "Oldest first"),
-            (FAILING, "Failing"),
+            ("never", gettext("Never synced")),
+            ("late", gettext("Older than the window")),
+            ("oldest", gettext("Oldest first")),
+            (FAILING, gettext("Failing")),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
@@ -57,12 +58,12 @@ class ShowFilter(admin.SimpleListFilter):
                 return queryset.filter(product_code__in=_failing(*cause))
             case ["" | "oldest"]:
                 return queryset
-        raise IncorrectLookupParameters(f"it can't show {self.value()[:40]!r}.")
+        raise IncorrectLookupParameters(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
 
     def causes(self) -> list[tuple[str, str]]:
         if (self.value() or "").split(":", 1)[0] != FAILING:
             return []
-        return [(FAILING, "By any cause"), *((f"{FAILING}:{code}", words) for code, words in CAUSES.items())]
+        return [(FAILING, gettext("By any cause")), *((f"{FAILING}:{code}", words) for code, words in CAUSES.items())]
 
 
 def _failing(cause: str | None = None) -> list[str]:
@@ -121,7 +122,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
     sortable_by = ["product_code"]  # what else could be sorted by has no index, and a million rows
     list_before_template = "inventory_app/list_before.html"
     search_fields = ["product_code"]
-    search_help_text = "The beginning of a code, or part of a name"
+    search_help_text = gettext_lazy("The beginning of a code, or part of a name")
     show_full_result_count = False
     ordering = ["product_code"]
     paginator = BoundedPaginator
@@ -132,25 +133,25 @@ class ProductAdmin(OwnLookups, ModelAdmin):
 
     # Columns
 
-    @admin.display(description="Stock as of", ordering="stock_synced_at")
+    @admin.display(description=gettext_lazy("Stock as of"), ordering="stock_synced_at")
     def aged(self, product: Product) -> str:
         when = product.stock_synced_at.isoformat(timespec="seconds") if product.stock_synced_at else ""
         return format_html('<span title="{}">{}</span>', when, age(product.stock_synced_at, _now(product)))
 
-    @display(description="Last sync", label={tone: tone for tone in TONES})
+    @display(description=gettext_lazy("Last sync"), label={tone: tone for tone in TONES})
     def last_outcome(self, product: Product) -> tuple[str, str]:
         words, tone = outcome(_task(product))
         return tone, words
 
-    @admin.display(description="Last sync")
+    @admin.display(description=gettext_lazy("Last sync"))
     def outcome_words(self, product: Product) -> str:
         return outcome(_task(product))[0]
 
-    @admin.display(description="Next sync")
+    @admin.display(description=gettext_lazy("Next sync"))
     def next(self, product: Product) -> str:
         return next_sync(_task(product), _now(product))
 
-    @admin.display(description="Remark")
+    @admin.display(description=gettext_lazy("Remark"))
     def remark(self, product: Product) -> str:
         task = _task(product)
         return (task.error_msg if task else "") or "–"
@@ -167,7 +168,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
         by_code = queryset.filter(product_code__startswith=term)
         return (by_code if by_code.exists() else queryset.filter(name__icontains=term)), False
 
-    @admin.action(description="Sync now", permissions=["change"])
+    @admin.action(description=gettext_lazy("Sync now"), permissions=["change"])
     def sync_now(self, request: HttpRequest, queryset: QuerySet) -> None:
         codes = list(queryset.values_list("product_code", flat=True)[: SYNC_NOW_MOST + 1])
         try:
@@ -176,17 +177,26 @@ class ProductAdmin(OwnLookups, ModelAdmin):
             messages.error(request, str(error))
             return
         running = len(codes) - scheduled
-        words = f"{scheduled:,} product{'' if scheduled == 1 else 's'} will be synced now, at the allowed rate."
-        messages.success(
-            request,
-            words + (f" {running:,} {'is' if running == 1 else 'are'} already being synced." if running else ""),
-        )
+        said = ngettext(
+            "{count:,} product will be synced now, at the allowed rate.",
+            "{count:,} products will be synced now, at the allowed rate.",
+            scheduled,
+        ).format(count=scheduled)
+        if running:
+            words = ngettext("{count:,} is already being synced.", "{count:,} are already being synced.", running)
+            said += " " + words.format(count=running)
+        messages.success(request, said)
 
-    @admin.action(description="Delete selected products", permissions=["delete"])
+    @admin.action(description=gettext_lazy("Delete selected products"), permissions=["delete"])
     def delete_selected(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
         """Django's own, for a number that it can list and a request can carry out."""
         if queryset.order_by()[: REMOVE_MOST + 1].count() > REMOVE_MOST:
-            messages.error(request, f"Nothing was deleted: at most {REMOVE_MOST:,} products can be deleted at once.")
+            messages.error(
+                request,
+                gettext("Nothing was deleted: at most {remove_most:,} products can be deleted at once.").format(
+                    remove_most=REMOVE_MOST
+                ),
+            )
             return None
         return delete_selected(self, request, queryset)
 
@@ -206,7 +216,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
         try:
             return super().changeform_view(request, *args, **options)
         except StockError as error:  # somebody else has added or removed it a moment ago
-            messages.error(request, f"Nothing was changed: {error}")
+            messages.error(request, gettext("Nothing was changed: {error}").format(error=error))
             return HttpResponseRedirect(reverse("admin:inventory_app_product_changelist"))
 
     def save_model(self, request: HttpRequest, obj: Product, form: ProductForm, change: bool) -> None:

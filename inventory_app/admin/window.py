@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from inventory_app.conf import LONGEST_WINDOW
 from inventory_app.coverage import Coverage, horizon, interval_for, read_coverage, step_for
@@ -22,14 +23,14 @@ UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60}
 
 
 class WindowForm(forms.Form):
-    days = forms.IntegerField(min_value=0, max_value=3_650, required=False)
-    hours = forms.IntegerField(min_value=0, max_value=1_000, required=False)
-    minutes = forms.IntegerField(min_value=0, max_value=10_000, required=False)
+    days = forms.IntegerField(label=gettext_lazy("Days"), min_value=0, max_value=3_650, required=False)
+    hours = forms.IntegerField(label=gettext_lazy("Hours"), min_value=0, max_value=1_000, required=False)
+    minutes = forms.IntegerField(label=gettext_lazy("Minutes"), min_value=0, max_value=10_000, required=False)
 
     def clean(self) -> dict:
         seconds = self.length.total_seconds()
         if not self.errors and not 0 < seconds <= LONGEST_WINDOW:
-            self.add_error("days", "Enter how long: days, hours or minutes, up to ten years.")
+            self.add_error("days", gettext("Enter how long: days, hours or minutes, up to ten years."))
         return self.cleaned_data
 
     @property
@@ -42,7 +43,7 @@ def window_page(request: HttpRequest, admin) -> HttpResponse:
     form = WindowForm(request.POST if request.method == "POST" else None, initial=_typed(coverage.window))
     context = admin.admin_site.each_context(request) | {
         "opts": admin.opts,
-        "title": "Change the window",
+        "title": gettext("Change the window"),
         "form": form,
         "window": span(coverage.window),
     }
@@ -64,8 +65,12 @@ def _typed(window: timedelta) -> dict[str, int]:
 def _change(request: HttpRequest, length: timedelta) -> HttpResponse:
     change_window(length, actor=request.user.get_username())
     moved = apply_window(PATIENCE_SECONDS)
-    syncs = "1 scheduled sync was" if moved == 1 else f"{moved:,} scheduled syncs were"
-    messages.success(request, f"The window is now {span(length)}. {syncs} moved to match.")
+    words = ngettext(
+        "The window is now {window}. {count:,} scheduled sync was moved to match.",
+        "The window is now {window}. {count:,} scheduled syncs were moved to match.",
+        moved,
+    )
+    messages.success(request, words.format(window=span(length), count=moved))
     return HttpResponseRedirect(reverse("admin:inventory_app_coverage"))
 
 
@@ -87,8 +92,10 @@ def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
         "allowed": f"{coverage.rate:g}",
         "share": f"{100 * scheduled / coverage.rate:.3g}%",
         "too_much": scheduled > coverage.rate,
-        "before_chart": load_chart("now", "As it is", coverage.outlook.due, coverage.outlook.steps, coverage.step),
-        "after_chart": load_chart("then", "After the change", coverage.outlook.due, steps, step),
+        "before_chart": load_chart(
+            "now", gettext("As it is"), coverage.outlook.due, coverage.outlook.steps, coverage.step
+        ),
+        "after_chart": load_chart("then", gettext("After the change"), coverage.outlook.due, steps, step),
     }
 
 

@@ -2,23 +2,28 @@
 
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
+
 from inventory_app import stock
 from tasks_app.client import Status, TaskInfo
 
 CAUSES = {
-    stock.NOT_FOUND: "unknown to the stock system",
-    stock.REFUSED: "refused",
-    stock.MALFORMED: "malformed answer",
-    stock.BUSY: "too busy",
-    stock.UNAVAILABLE: "unavailable",
-    stock.TIMEOUT: "no answer in time",
+    stock.NOT_FOUND: gettext_lazy("unknown to the stock system"),
+    stock.REFUSED: gettext_lazy("refused"),
+    stock.MALFORMED: gettext_lazy("malformed answer"),
+    stock.BUSY: gettext_lazy("too busy"),
+    stock.UNAVAILABLE: gettext_lazy("unavailable"),
+    stock.TIMEOUT: gettext_lazy("no answer in time"),
 }
+# Which `translate_names` asks for, and charts.
+NOUNS = (gettext_noop("product"), gettext_noop("products"))
+COLUMNS = (gettext_noop("product code"), gettext_noop("stock quantity"))
 TONES = ("success", "warning", "info", "danger", "primary")  # unfold's colours of an outcome
 
 
 def cause(code: str) -> str:
     """An error code as people say it; one that is not ours stays as it is."""
-    return CAUSES.get(code, code)
+    return str(CAUSES.get(code, code))
 
 
 def span(length: timedelta) -> str:
@@ -32,28 +37,32 @@ def span(length: timedelta) -> str:
 
 
 def age(synced_at: datetime | None, now: datetime) -> str:
-    return "never synced" if synced_at is None else f"{span(max(now - synced_at, timedelta(0)))} ago"
+    return (
+        gettext("never synced")
+        if synced_at is None
+        else gettext("{time} ago").format(time=span(max(now - synced_at, timedelta(0))))
+    )
 
 
 def outcome(task: TaskInfo | None) -> tuple[str, str]:
     """How the last sync went, and which colour that has."""
     if task is None:
-        return "no task", "danger"
+        return gettext("no task"), "danger"
     match task.status:
         case Status.SUCCESS:
-            return "synced", "success"
+            return gettext("synced"), "success"
         case Status.FAIL:
-            return f"failed: {cause(task.error_code)}", "warning"
+            return gettext("failed: {cause}").format(cause=cause(task.error_code)), "warning"
         case Status.RUNNING | Status.AWAY:
-            return "being synced", "info"
+            return gettext("being synced"), "info"
         case Status.CANCELLED | Status.DEAD:
-            return f"no longer synced: {task.status.lower()}", "danger"
+            return gettext("no longer synced: {state}").format(state=task.status.lower()), "danger"
     # Given back by a worker that was stopped or lost: it was tried before, and this time did not end.
-    return "not yet tried" if task.finish_time is None else "interrupted, will run again", "primary"
+    return gettext("not yet tried") if task.finish_time is None else gettext("interrupted, will run again"), "primary"
 
 
 def next_sync(task: TaskInfo | None, now: datetime) -> str:
     if task is None or task.due_at is None:
-        return "now" if task is not None and task.status in (Status.RUNNING, Status.AWAY) else "–"
+        return gettext("now") if task is not None and task.status in (Status.RUNNING, Status.AWAY) else "–"
     wait = task.due_at - now
-    return f"in {span(wait)}" if wait > timedelta(0) else "due, waiting for its turn"
+    return gettext("in {time}").format(time=span(wait)) if wait > timedelta(0) else gettext("due, waiting for its turn")

@@ -4,6 +4,7 @@ from contextlib import suppress
 from uuid import uuid4
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.core.alarms import WORDS, ChannelKind
 from tasks_app.core.keyring import CannotUnseal
@@ -17,9 +18,9 @@ from .forms import reason_field
 
 LARGEST = 2**63 - 1
 KIND_WORDS = {
-    ChannelKind.WEBHOOK: "webhook: signed JSON",
-    ChannelKind.EMAIL: "email",
-    ChannelKind.CHAT: "chat: Slack, Mattermost, Google Chat and others that take the same JSON",
+    ChannelKind.WEBHOOK: gettext_lazy("webhook: signed JSON"),
+    ChannelKind.EMAIL: gettext_lazy("email"),
+    ChannelKind.CHAT: gettext_lazy("chat: Slack, Mattermost, Google Chat and others that take the same JSON"),
 }
 MINUTE = 60
 
@@ -36,29 +37,39 @@ class AlarmOrderForm(forms.Form):
 
 
 class AlarmRuleForm(AlarmOrderForm):
-    name = forms.CharField(label="Name", max_length=NAME_LENGTH)
-    tenant = forms.CharField(label="Tenant; empty: all of them", max_length=TENANT_LENGTH, required=False)
-    enabled = forms.BooleanField(label="It is on", required=False)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_LENGTH)
+    tenant = forms.CharField(label=gettext_lazy("Tenant; empty: all of them"), max_length=TENANT_LENGTH, required=False)
+    enabled = forms.BooleanField(label=gettext_lazy("It is on"), required=False)
     conditions = forms.MultipleChoiceField(
-        label="When", choices=[(str(one), words) for one, words in WORDS.items()], widget=forms.CheckboxSelectMultiple
+        label=gettext_lazy("When"),
+        choices=[(str(one), gettext_lazy(words)) for one, words in WORDS.items()],
+        widget=forms.CheckboxSelectMultiple,
     )
-    late_seconds = forms.FloatField(label="Too late: more than this many seconds", required=False)
-    running_seconds = forms.FloatField(label="Too long: more than this many seconds", required=False)
+    late_seconds = forms.FloatField(label=gettext_lazy("Too late: more than this many seconds"), required=False)
+    running_seconds = forms.FloatField(label=gettext_lazy("Too long: more than this many seconds"), required=False)
     task_types = forms.CharField(
-        label="Task types, separated by commas, such as INVOICE_*; empty: all", required=False, max_length=5_000
+        label=gettext_lazy("Task types, separated by commas, such as INVOICE_*; empty: all"),
+        required=False,
+        max_length=5_000,
     )
-    job = forms.IntegerField(label="Only this job, by its number", required=False, min_value=1, max_value=LARGEST)
-    channels = forms.TypedMultipleChoiceField(label="Who is told", coerce=int, widget=forms.CheckboxSelectMultiple)
-    repeat_minutes = forms.IntegerField(label="While it goes on, told again after so many minutes")
-    quiet_minutes = forms.IntegerField(label="Well again after so many minutes without it")
-    runbook = forms.CharField(label="Address of a page that says what to do", required=False, max_length=RUNBOOK_LENGTH)
+    job = forms.IntegerField(
+        label=gettext_lazy("Only this job, by its number"), required=False, min_value=1, max_value=LARGEST
+    )
+    channels = forms.TypedMultipleChoiceField(
+        label=gettext_lazy("Who is told"), coerce=int, widget=forms.CheckboxSelectMultiple
+    )
+    repeat_minutes = forms.IntegerField(label=gettext_lazy("While it goes on, told again after so many minutes"))
+    quiet_minutes = forms.IntegerField(label=gettext_lazy("Well again after so many minutes without it"))
+    runbook = forms.CharField(
+        label=gettext_lazy("Address of a page that says what to do"), required=False, max_length=RUNBOOK_LENGTH
+    )
 
     GROUPS = (
-        ("The rule", ("name", "enabled")),
-        ("Whose tasks", ("tenant", "task_types", "job")),
-        ("How long is too long", ("late_seconds", "running_seconds")),
-        ("How often, and what to do", ("repeat_minutes", "quiet_minutes", "runbook")),
-        ("Why", ("reason",)),
+        (gettext_lazy("The rule"), ("name", "enabled")),
+        (gettext_lazy("Whose tasks"), ("tenant", "task_types", "job")),
+        (gettext_lazy("How long is too long"), ("late_seconds", "running_seconds")),
+        (gettext_lazy("How often, and what to do"), ("repeat_minutes", "quiet_minutes", "runbook")),
+        (gettext_lazy("Why"), ("reason",)),
     )
 
     def __init__(self, data, *, rule: AlarmRule | None, initial: dict | None = None) -> None:
@@ -66,7 +77,7 @@ class AlarmRuleForm(AlarmOrderForm):
         super().__init__(data, initial=_of_rule(rule) if rule else usual)
         known = AlarmChannel.objects.order_by("name").values_list("id", "name", "tenant", "kind")
         self.fields["channels"].choices = [
-            (number, f"{name} ({kind}, {'operators' if tenant is None else tenant})")
+            (number, f"{name} ({kind}, {gettext('operators') if tenant is None else tenant})")
             for number, name, tenant, kind in known
         ]
         if rule is not None:
@@ -95,13 +106,19 @@ class AlarmRuleForm(AlarmOrderForm):
 
 
 class AlarmChannelForm(AlarmOrderForm):
-    name = forms.CharField(label="Name", max_length=NAME_LENGTH)
-    tenant = forms.CharField(label="Tenant; empty: the operators'", max_length=TENANT_LENGTH, required=False)
-    kind = forms.ChoiceField(label="Kind", choices=[(str(one), words) for one, words in KIND_WORDS.items()])
-    url = forms.CharField(label="Address of the webhook or chat", required=False, max_length=2_000)
-    to = forms.CharField(label="Or mail addresses, separated by commas", required=False, max_length=5_000)
-    most_per_hour = forms.IntegerField(label="Alerts in an hour, at most", min_value=1, max_value=MOST_PER_HOUR)
-    enabled = forms.BooleanField(label="It is on", required=False)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_LENGTH)
+    tenant = forms.CharField(
+        label=gettext_lazy("Tenant; empty: the operators'"), max_length=TENANT_LENGTH, required=False
+    )
+    kind = forms.ChoiceField(
+        label=gettext_lazy("Kind"), choices=[(str(one), words) for one, words in KIND_WORDS.items()]
+    )
+    url = forms.CharField(label=gettext_lazy("Address of the webhook or chat"), required=False, max_length=2_000)
+    to = forms.CharField(label=gettext_lazy("Or mail addresses, separated by commas"), required=False, max_length=5_000)
+    most_per_hour = forms.IntegerField(
+        label=gettext_lazy("Alerts in an hour, at most"), min_value=1, max_value=MOST_PER_HOUR
+    )
+    enabled = forms.BooleanField(label=gettext_lazy("It is on"), required=False)
     field_order = ("name", "tenant", "kind", "url", "to", "most_per_hour", "enabled", "reason", "operation", "revision")
 
     def __init__(self, data, *, channel: AlarmChannel | None) -> None:
@@ -113,7 +130,9 @@ class AlarmChannelForm(AlarmOrderForm):
                 del self.fields["url"]
             else:
                 del self.fields["to"]
-                self.fields["url"].label = f"Another address; empty: it stays at {channel.shown}"
+                self.fields["url"].label = gettext("Another address; empty: it stays at {shown}").format(
+                    shown=channel.shown
+                )
 
     @property
     def values(self) -> dict:

@@ -8,6 +8,7 @@ from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -79,7 +80,7 @@ class AlarmPages(LookOnly, ModelAdmin):
 
 @admin.register(AlarmRule, site=console())
 class AlarmRuleAdmin(AlarmPages):
-    title = "Alarm rules"
+    title = gettext_lazy("Alarm rules")
 
     def get_urls(self) -> list:
         return self.paths(
@@ -121,28 +122,28 @@ class AlarmRuleAdmin(AlarmPages):
         rule = _found(AlarmRule, rule_id, "rule")
         asked = self.confirmed(
             request,
-            f"Delete: {rule.name}",
-            "Nobody is told any more. What it found stays to be read for a while.",
+            gettext("Delete: {name}").format(name=rule.name),
+            gettext("Nobody is told any more. What it found stays to be read for a while."),
             console_url(RULES),
             lambda by, _: delete_rule(rule.id, by, tenant=rule.tenant),
         )
         if asked is None:
-            messages.success(request, f"{rule.name} is deleted.")
+            messages.success(request, gettext("{name} is deleted.").format(name=rule.name))
         return asked or HttpResponseRedirect(console_url(RULES))
 
     def _form_page(self, request: HttpRequest, rule: AlarmRule | None) -> HttpResponse:
         form = AlarmRuleForm(request.POST or take_back(request), rule=rule, initial=_asked_for(request))
         if request.method == "POST" and form.is_valid() and done(request, form, lambda by: _save_rule(form, rule, by)):
-            messages.success(request, f"{form.cleaned_data['name']} was saved.")
+            messages.success(request, gettext("{name} was saved.").format(name=form.cleaned_data["name"]))
             return HttpResponseRedirect(console_url(RULES))
-        title = "New alarm rule" if rule is None else f"Edit: {rule.name}"
+        title = gettext("New alarm rule") if rule is None else gettext("Edit: {name}").format(name=rule.name)
         context = self.page(request, title, form=form, rule=rule, channels=AlarmChannel.objects.exists())
         return TemplateResponse(request, "tasks_app/alarm_rule_form.html", context, status=_status(request))
 
 
 @admin.register(AlarmChannel, site=console())
 class AlarmChannelAdmin(AlarmPages):
-    title = "Alarm channels"
+    title = gettext_lazy("Alarm channels")
 
     def get_urls(self) -> list:
         return self.paths(
@@ -175,15 +176,18 @@ class AlarmChannelAdmin(AlarmPages):
             tenant = form.cleaned_data["tenant"] or None
             made = done(request, form, lambda by: create_channel(form.request, by, tenant))
             if made is True:
-                messages.warning(request, "This form was already sent.")
+                messages.warning(request, gettext("This form was already sent."))
                 return HttpResponseRedirect(console_url(CHANNELS))
             if made:
                 messages.success(
-                    request, f"{made.channel.name} was saved. Send it a test alert to see whether it works."
+                    request,
+                    gettext("{name} was saved. Send it a test alert to see whether it works.").format(
+                        name=made.channel.name
+                    ),
                 )
                 context = self.page(request, made.channel.name, channel=made.channel, secret=made.secret)
                 return TemplateResponse(request, "tasks_app/alarm_channel.html", context)
-        context = self.page(request, "New alarm channel", form=form, back=console_url(CHANNELS))
+        context = self.page(request, gettext("New alarm channel"), form=form, back=console_url(CHANNELS))
         return TemplateResponse(request, "tasks_app/alarm_channel_form.html", context, status=_status(request))
 
     @requires(may_operate_alarms)
@@ -198,9 +202,11 @@ class AlarmChannelAdmin(AlarmPages):
                 lambda by: edit_channel(channel.id, form.values, by, tenant=channel.tenant, revision=revision),
             )
             if saved:
-                messages.success(request, f"{form.cleaned_data['name']} was saved.")
+                messages.success(request, gettext("{name} was saved.").format(name=form.cleaned_data["name"]))
                 return HttpResponseRedirect(console_url(CHANNEL, channel.id))
-        context = self.page(request, f"Edit: {channel.name}", form=form, back=console_url(CHANNEL, channel.id))
+        context = self.page(
+            request, gettext("Edit: {name}").format(name=channel.name), form=form, back=console_url(CHANNEL, channel.id)
+        )
         return TemplateResponse(request, "tasks_app/alarm_channel_form.html", context, status=_status(request))
 
     @requires(may_operate_alarms, methods=("POST",))
@@ -209,12 +215,12 @@ class AlarmChannelAdmin(AlarmPages):
         try:
             tested = operations.test_channel(channel, Operator(request.user.get_username(), "the test button"))
         except PunctualError as error:
-            messages.warning(request, f"No test alert was sent: {error}")
+            messages.warning(request, gettext("No test alert was sent: {error}").format(error=error))
         else:
             if tested.ok:
-                messages.success(request, f"The test alert was sent: {tested.words}.")
+                messages.success(request, gettext("The test alert was sent: {words}.").format(words=tested.words))
             else:
-                messages.error(request, f"The test alert could not be sent. {tested.words}")
+                messages.error(request, gettext("The test alert could not be sent. {words}").format(words=tested.words))
         return HttpResponseRedirect(console_url(CHANNEL, channel.id))
 
     @requires(may_operate_alarms)
@@ -222,25 +228,29 @@ class AlarmChannelAdmin(AlarmPages):
         channel = _found(AlarmChannel, channel_id, "channel")
         asked = self.confirmed(
             request,
-            f"Delete: {channel.name}",
-            "Nothing is sent there any more, not even what waits.",
+            gettext("Delete: {name}").format(name=channel.name),
+            gettext("Nothing is sent there any more, not even what waits."),
             console_url(CHANNEL, channel.id),
             lambda by, _: delete_channel(channel.id, by, tenant=channel.tenant),
         )
         if asked is None:
-            messages.success(request, f"{channel.name} is deleted.")
+            messages.success(request, gettext("{name} is deleted.").format(name=channel.name))
         return asked or HttpResponseRedirect(console_url(CHANNELS))
 
 
 class IncidentFilterForm(forms.Form):
-    show = forms.ChoiceField(label="Show", required=False, choices=[("", "All"), ("open", "What is open")])
-    rule = forms.IntegerField(label="Rule, by its number", required=False, min_value=1, max_value=LARGEST)
+    show = forms.ChoiceField(
+        label=gettext_lazy("Show"),
+        required=False,
+        choices=[("", gettext_lazy("All")), ("open", gettext_lazy("What is open"))],
+    )
+    rule = forms.IntegerField(label=gettext_lazy("Rule, by its number"), required=False, min_value=1, max_value=LARGEST)
     after = forms.IntegerField(required=False, min_value=1, max_value=LARGEST, widget=forms.HiddenInput)
 
 
 @admin.register(AlarmIncident, site=console())
 class AlarmIncidentAdmin(AlarmPages):
-    title = "Incidents"
+    title = gettext_lazy("Incidents")
 
     def has_add_permission(self, request, obj=None) -> bool:
         return False
@@ -296,7 +306,12 @@ def done(request: HttpRequest, form: AlarmOrderForm, deed: Callable[[Operator], 
     except PunctualError as error:
         form.add_error(None, str(error))
     except OperationalError as error:  # a lock that somebody held for too long
-        form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing was changed; try again.")
+        form.add_error(
+            None,
+            gettext("It could not be done: {error} Nothing was changed; try again.").format(
+                error=str(error).splitlines()[0]
+            ),
+        )
     return False
 
 
@@ -306,7 +321,7 @@ def _save_rule(form: AlarmRuleForm, rule: AlarmRule | None, by: Operator) -> Ala
     asked, known = form.request, told(rule)
     changes = {name: getattr(asked, name) for name in known if _plain(getattr(asked, name)) != _plain(known[name])}
     if not changes:
-        raise PunctualError("nothing has changed, so there is nothing to save.")
+        raise PunctualError(gettext("nothing has changed, so there is nothing to save."))
     return edit_rule(rule.id, changes, by, tenant=rule.tenant, revision=form.cleaned_data["revision"] or 0)
 
 
@@ -326,10 +341,17 @@ class AlarmOrderSuggestion(forms.Form):
     task_types = AlarmRuleForm.base_fields["task_types"]
 
 
+_NOT_THERE = {
+    "rule": gettext_lazy("There is no such alarm rule."),
+    "channel": gettext_lazy("There is no such alarm channel."),
+    "incident": gettext_lazy("There is no such alarm incident."),
+}
+
+
 def _found(model: type, number: int, noun: str):
     row = model.objects.filter(id=number).first() if number <= LARGEST else None
     if row is None:
-        raise Http404(f"There is no such alarm {noun}.")
+        raise Http404(str(_NOT_THERE[noun]))
     return row
 
 

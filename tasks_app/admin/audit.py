@@ -5,6 +5,7 @@ from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -30,7 +31,7 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*AuditForm.base_fields, "after", "looked"))
-        context = self.admin_site.each_context(request) | {"title": "Audit entries", "opts": self.opts}
+        context = self.admin_site.each_context(request) | {"title": gettext("Audit entries"), "opts": self.opts}
         context |= _listed(request) | {"proof": read_audit()}
         return TemplateResponse(request, "tasks_app/entry_list.html", context)
 
@@ -38,8 +39,11 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         entry = self.get_queryset(request).filter(id=int(object_id)).first() if _is_id(object_id) else None
         if entry is None:
-            raise Http404(f"There is no audit entry {object_id[:40]!r}.")
-        context = self.admin_site.each_context(request) | {"title": f"Audit entry {entry.id}", "opts": self.opts}
+            raise Http404(gettext("There is no audit entry {object_id!r}.").format(object_id=object_id[:40]))
+        context = self.admin_site.each_context(request) | {
+            "title": gettext("Audit entry {id}").format(id=entry.id),
+            "opts": self.opts,
+        }
         context |= {"entry": entry, "what": _about(entry), "shows_address": people.may_be_seen_by(request.user)}
         context |= {"link": AuditLink.objects.filter(entry=entry.id, at=entry.created_at).first()}
         return TemplateResponse(request, "tasks_app/entry.html", context)
@@ -48,7 +52,7 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
 def _listed(request: HttpRequest) -> dict:
     form, after, looked = AuditForm(request.GET), request.GET.get("after", ""), request.GET.get("looked", "")
     if after and not _is_id(after):
-        raise BadRequest(f"{after[:40]!r} is no place in this list; begin at its start.")
+        raise BadRequest(gettext("{after!r} is no place in this list; begin at its start.").format(after=after[:40]))
     if not form.is_valid():
         return {"form": form, "found": None}
     found = page_of_entries(form.filter(_hidden(request)), int(after) if after else None, PAGE)

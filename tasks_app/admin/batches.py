@@ -5,6 +5,7 @@ from uuid import UUID
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
 from tasks_app.conf import conf
@@ -27,7 +28,7 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
         refuse_unknown(request)
         batches = AnyBatch.objects.defer("lateness")
         context = self.admin_site.each_context(request) | {
-            "title": "Task batches",
+            "title": gettext("Task batches"),
             "opts": self.opts,
             # Each by its own index: no page needs to sort all of them.
             "open": list(batches.filter(finished_at=None).order_by("lease_until")[:SHOWN]),
@@ -42,7 +43,7 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
         context = (
             self.admin_site.each_context(request)
             | {
-                "title": f"Batch {batch.batch_no}",
+                "title": gettext("Batch {batch_no}").format(batch_no=batch.batch_no),
                 "opts": self.opts,
                 "batch": batch,
                 "original": TaskBatch(
@@ -63,5 +64,7 @@ def _batch(object_id: str) -> AnyBatch:
         return AnyBatch.objects.get(batch_no=UUID(object_id))
     except (ValueError, AnyBatch.DoesNotExist):
         raise Http404(
-            f"There is no batch {object_id[:40]!r}; finished ones are kept for {conf().KEEP_HOT_DAYS:g} days."
+            gettext("There is no batch {object_id!r}; finished ones are kept for {days:g} days.").format(
+                object_id=object_id[:40], days=conf().KEEP_HOT_DAYS
+            )
         ) from None

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -52,18 +53,24 @@ class CalendarOrderForm(forms.Form):
 
 
 class CalendarForm(CalendarOrderForm):
-    tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH, initial=DEFAULT_TENANT)
-    name = forms.CharField(label="Name", max_length=CALENDAR_NAME_LENGTH)
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=TENANT_LENGTH, initial=DEFAULT_TENANT)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=CALENDAR_NAME_LENGTH)
     weekdays = forms.TypedMultipleChoiceField(
-        label="Off in every week",
+        label=gettext_lazy("Off in every week"),
         required=False,
         coerce=int,
-        choices=list(enumerate(WEEKDAYS, start=1)),
+        choices=list(enumerate(map(gettext_lazy, WEEKDAYS), start=1)),
         widget=forms.SelectMultiple(attrs={"size": len(WEEKDAYS)}),
     )
-    days_off = DaysField(label="Days off, one on each line, such as 2026-12-25 Christmas Day", required=False)
-    ics = forms.FileField(label="iCalendar file (.ics), whose all-day events are added to the days off", required=False)
-    working_days = DaysField(label="Days on which people work though their weekday is off", required=False)
+    days_off = DaysField(
+        label=gettext_lazy("Days off, one on each line, such as 2026-12-25 Christmas Day"), required=False
+    )
+    ics = forms.FileField(
+        label=gettext_lazy("iCalendar file (.ics), whose all-day events are added to the days off"), required=False
+    )
+    working_days = DaysField(
+        label=gettext_lazy("Days on which people work though their weekday is off"), required=False
+    )
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
     left_out: tuple[str, ...] = ()  # sentences about what the file has and the calendar can't have
     field_order = ("tenant", "name", "weekdays", "days_off", "ics", "working_days", "reason", "operation", "revision")
@@ -126,7 +133,7 @@ class CalendarAdmin(LookOnly, ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
         found = list(Calendar.objects.order_by("tenant", "name")[:SHOWN])
-        rows = [(one, ", ".join(WEEKDAYS[day - 1] for day in one.weekdays)) for one in found]
+        rows = [(one, ", ".join(gettext(WEEKDAYS[day - 1]) for day in one.weekdays)) for one in found]
         context = self.page(request) | {"found": rows, "more": len(found) == SHOWN}
         return TemplateResponse(request, "tasks_app/calendars.html", context)
 
@@ -134,7 +141,7 @@ class CalendarAdmin(LookOnly, ModelAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         calendar = _calendar(object_id)
         context = self.page(request) | {"title": calendar.name, "original": calendar, "calendar": calendar}
-        context["weekdays"] = ", ".join(WEEKDAYS[day - 1] for day in calendar.weekdays)
+        context["weekdays"] = ", ".join(gettext(WEEKDAYS[day - 1]) for day in calendar.weekdays)
         context["days_off"] = sorted(calendar.days_off.items())
         context["working_days"] = sorted(calendar.working_days.items())
         context["jobs"] = JobDefinition.objects.filter(calendar=calendar.id).order_by("id")[:SHOWN]
@@ -156,10 +163,14 @@ class CalendarAdmin(LookOnly, ModelAdmin):
             if form.is_valid() and _carried_out(
                 form, lambda by: calendars.delete_calendar(calendar.id, by, tenant=calendar.tenant), request
             ):
-                messages.success(request, f"{calendar.name} is deleted.")
+                messages.success(request, gettext("{name} is deleted.").format(name=calendar.name))
                 return HttpResponseRedirect(console_url(LIST))
             status = 400
-        context = self.page(request) | {"title": f"Delete: {calendar.name}", "calendar": calendar, "form": form}
+        context = self.page(request) | {
+            "title": gettext("Delete: {name}").format(name=calendar.name),
+            "calendar": calendar,
+            "form": form,
+        }
         return TemplateResponse(request, "tasks_app/calendar_form.html", context | {"removes": True}, status=status)
 
     def _form_page(self, request: HttpRequest, calendar: Calendar | None) -> HttpResponse:
@@ -167,10 +178,13 @@ class CalendarAdmin(LookOnly, ModelAdmin):
         if request.method == "POST":
             status = 400
             if form.is_valid() and (saved := _carried_out(form, lambda by: _save(form, calendar, by), request)):
-                messages.success(request, " ".join([f"{form.cleaned_data['name']} was saved.", *form.left_out]))
+                messages.success(
+                    request,
+                    " ".join([gettext("{name} was saved.").format(name=form.cleaned_data["name"]), *form.left_out]),
+                )
                 known = isinstance(saved, Calendar)
                 return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
-        title = "New calendar" if calendar is None else f"Edit: {calendar.name}"
+        title = gettext("New calendar") if calendar is None else gettext("Edit: {name}").format(name=calendar.name)
         context = self.page(request) | {"title": title, "form": form, "calendar": calendar}
         return TemplateResponse(request, "tasks_app/calendar_form.html", context, status=status)
 
@@ -178,7 +192,7 @@ class CalendarAdmin(LookOnly, ModelAdmin):
         """What every page of ours needs."""
         return self.admin_site.each_context(request) | {
             "opts": self.opts,
-            "title": "Calendars",
+            "title": gettext("Calendars"),
             "may_operate": may_operate_jobs(request),
             "now": timezone.now(),
         }
@@ -204,7 +218,12 @@ def _carried_out(form: CalendarOrderForm, deed: Callable[[Operator], object], re
         form.blame(error) if isinstance(form, CalendarForm) else form.add_error(None, str(error))
     except OperationalError as error:
         # A lock that somebody held for too long.
-        form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing was changed; try again.")
+        form.add_error(
+            None,
+            gettext("It could not be done: {error} Nothing was changed; try again.").format(
+                error=str(error).splitlines()[0]
+            ),
+        )
     return False
 
 
@@ -216,4 +235,4 @@ def _calendar(object_id: object) -> Calendar:
     try:
         return Calendar.objects.get(id=int(object_id))
     except (ValueError, OverflowError, Calendar.DoesNotExist):
-        raise Http404(f"There is no calendar {str(object_id)[:40]!r}.") from None
+        raise Http404(gettext("There is no calendar {object_id!r}.").format(object_id=str(object_id)[:40])) from None

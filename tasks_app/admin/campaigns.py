@@ -10,6 +10,7 @@ from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -36,33 +37,43 @@ ENTRIES = 50
 ORDERS = {
     "pause": (
         verbs.pause,
-        "Pause",
-        "It takes no further step until somebody resumes it. What it has released runs on.",
+        gettext_lazy("Pause"),
+        gettext_lazy("It takes no further step until somebody resumes it. What it has released runs on."),
     ),
-    "resume": (verbs.resume, "Resume", "It goes on where it was paused, at its rate."),
+    "resume": (verbs.resume, gettext_lazy("Resume"), gettext_lazy("It goes on where it was paused, at its rate.")),
     "cancel": (
         verbs.cancel,
-        "Cancel",
-        "The tasks that it has not come to stay as they are. What it has done stays done. It can't be resumed.",
+        gettext_lazy("Cancel"),
+        gettext_lazy(
+            "The tasks that it has not come to stay as they are. What it has done stays done. It can't be resumed."
+        ),
     ),
-    "pace": (verbs.change_pace, "Change the pace", "It goes on at the new pace from its next step on."),
+    "pace": (
+        verbs.change_pace,
+        gettext_lazy("Change the pace"),
+        gettext_lazy("It goes on at the new pace from its next step on."),
+    ),
 }
 PACE = "pace"
 OFFERED = {CampaignState.RUNNING: ("pause", PACE, "cancel"), CampaignState.PAUSED: ("resume", PACE, "cancel")}
 BECAME = {
-    "succeeded": "succeeded",
-    "died": "died again",
-    "otherwise": "were cancelled or replaced meanwhile",
-    "waiting": "wait, run, or are to be tried again",
+    "succeeded": gettext_lazy("succeeded"),
+    "died": gettext_lazy("died again"),
+    "otherwise": gettext_lazy("were cancelled or replaced meanwhile"),
+    "waiting": gettext_lazy("wait, run, or are to be tried again"),
 }
 
 
 class FilterForm(forms.Form):
     state = forms.ChoiceField(
-        label="State", required=False, choices=[("", "Any"), *((one.value, one.value.title()) for one in CampaignState)]
+        label=gettext_lazy("State"),
+        required=False,
+        choices=[("", gettext_lazy("Any")), *((one.value, one.value.title()) for one in CampaignState)],
     )
-    kind = forms.ChoiceField(label="Action", required=False, choices=[("", "Any"), *KINDS.items()])
-    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
+    kind = forms.ChoiceField(
+        label=gettext_lazy("Action"), required=False, choices=[("", gettext_lazy("Any")), *KINDS.items()]
+    )
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
 
 
 class ReasonForm(forms.Form):
@@ -100,7 +111,7 @@ class CampaignAdmin(LookOnly, ModelAdmin):
         campaign = _campaign(object_id)
         entries = AuditEntry.objects.filter(subject=f"campaign {campaign.id}").order_by("-created_at", "-id")[:ENTRIES]
         context = self._page(request) | _told(request, campaign)
-        context |= {"title": f"Campaign {campaign.id}", "original": campaign, "entries": entries}
+        context |= {"title": gettext("Campaign {id}").format(id=campaign.id), "original": campaign, "entries": entries}
         context |= {
             "refresh_seconds": REFRESH_SECONDS,
             "refresh_url": console_url("tasks_app_campaign_parts", campaign.id),
@@ -118,7 +129,11 @@ class CampaignAdmin(LookOnly, ModelAdmin):
     def order_view(self, request: HttpRequest, campaign: int, verb: str) -> HttpResponse:
         """GET says what it would do; POST does it."""
         if verb not in ORDERS:
-            raise Http404(f"{verb[:20]!r} is nothing that can be done to a campaign; there are {', '.join(ORDERS)}.")
+            raise Http404(
+                gettext("{verb!r} is nothing that can be done to a campaign; there are {verbs}.").format(
+                    verb=verb[:20], verbs=", ".join(ORDERS)
+                )
+            )
         row = _campaign(str(campaign))
         form = PaceForm(row, request.POST or None) if verb == PACE else ReasonForm(request.POST or None)
         act, words, effect = ORDERS[verb]
@@ -130,14 +145,17 @@ class CampaignAdmin(LookOnly, ModelAdmin):
             except InvalidTask as error:
                 form.add_error("reason", str(error))
             else:
-                now = _pace(row) if verb == PACE and row.state in OFFERED else row.state.lower()
+                now = _pace(row) if verb == PACE and row.state in OFFERED else gettext(row.state.lower())
                 if changed:
-                    messages.success(request, f"Campaign {row.id} is {now}.")
+                    messages.success(request, gettext("Campaign {id} is {now}.").format(id=row.id, now=now))
                 else:
-                    messages.warning(request, f"Campaign {row.id} was {now} already; nothing was changed.")
+                    messages.warning(
+                        request,
+                        gettext("Campaign {id} was {now} already; nothing was changed.").format(id=row.id, now=now),
+                    )
                 return HttpResponseRedirect(console_url("tasks_app_campaign_change", row.id))
         context = self._page(request) | {
-            "title": f"{words} campaign {row.id}",
+            "title": gettext("{words} campaign {id}").format(words=words, id=row.id),
             "campaign": row,
             "kind": KINDS.get(row.kind, row.kind),
             "verb": verb,
@@ -147,13 +165,13 @@ class CampaignAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/campaign_order.html", context, status=400 if form.is_bound else 200)
 
     def _page(self, request: HttpRequest) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": "Campaigns"}
+        return self.admin_site.each_context(request) | {"opts": self.opts, "title": gettext("Campaigns")}
 
 
 def _listed(request: HttpRequest) -> dict:
     form, after = FilterForm(request.GET), request.GET.get("after", "")
     if after and not re.fullmatch("[1-9][0-9]{0,17}", after):
-        raise BadRequest(f"{after[:40]!r} is no place in this list; begin at its start.")
+        raise BadRequest(gettext("{after!r} is no place in this list; begin at its start.").format(after=after[:40]))
     if not form.is_valid():
         return {"form": form, "found": None}
     given = {name: value for name, value in form.cleaned_data.items() if value}
@@ -177,7 +195,7 @@ def _told(request: HttpRequest, campaign: Campaign) -> dict:
         "acted": [(count, DONE[answer]) for answer, count in acted.items()] + _counted(campaign, MADE),
         "left": [(count, LEFT[answer]) for answer, count in left.items()]
         + _counted(campaign, FOUND)
-        + ([(gone, "no longer there, or dealt with before")] if gone else []),
+        + ([(gone, gettext("no longer there, or dealt with before"))] if gone else []),
         "result": [(getattr(campaign, name), words) for name, words in BECAME.items() if getattr(campaign, name)]
         if campaign.kind in RELEASES
         else [],
@@ -190,25 +208,35 @@ def _counted(campaign: Campaign, words: Mapping[str, str]) -> list[tuple[int, st
 
 
 def _pace(campaign: Campaign) -> str:
-    rate = f"at {campaign.rate:g} a second" if campaign.rate else "as fast as it goes"
-    return rate + (f", with at most {campaign.most_running:,} under way" if campaign.most_running else "")
+    rate = (
+        gettext("at {rate:g} a second").format(rate=campaign.rate) if campaign.rate else gettext("as fast as it goes")
+    )
+    if not campaign.most_running:
+        return rate
+    return gettext("{rate}, with at most {count:,} under way").format(rate=rate, count=campaign.most_running)
 
 
 def _sentence(campaign: Campaign) -> str:
     match campaign.state:
         case CampaignState.PAUSED:
-            return "It is paused: nothing more is done until somebody resumes it."
+            return gettext("It is paused: nothing more is done until somebody resumes it.")
         case CampaignState.CANCELLED:
-            return f"It was cancelled; {campaign.total - campaign.done:,} tasks were left as they are."
+            return gettext("It was cancelled; {count:,} tasks were left as they are.").format(
+                count=campaign.total - campaign.done
+            )
         case CampaignState.DONE:
-            return "It is done."
+            return gettext("It is done.")
     if campaign.done or campaign.failures:
-        return "It is running. You can close this page: the beats carry it out."
-    return "It waits for a beat, which takes it up within seconds. You can close this page."
+        return gettext("It is running. You can close this page: the beats carry it out.")
+    return gettext("It waits for a beat, which takes it up within seconds. You can close this page.")
 
 
 def _campaign(object_id: str) -> Campaign:
     found = campaign_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
     if found is None:
-        raise Http404(f"There is no campaign {object_id[:40]!r}; those that are over are kept for some weeks.")
+        raise Http404(
+            gettext("There is no campaign {object_id!r}; those that are over are kept for some weeks.").format(
+                object_id=object_id[:40]
+            )
+        )
     return found

@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -24,14 +24,13 @@ from tasks_app.pages.lists import refuse_unknown
 from . import overview
 from .forms import reason_field
 from .rights import LookOnly, may_operate, may_read_api, may_view, requires
-from .words import tasks
 
 PARTS = ("problems", "nodes", "lanes", "shards", "limits", "chores")
 PAUSE, RESUME = "pause", "resume"
 TAKEN = {
-    "FREE": "shards that nobody held",
-    "EXPIRED": "over from {}, whose lease had run out",
-    "SHARED": "its share from {}",
+    "FREE": gettext_lazy("shards that nobody held"),
+    "EXPIRED": gettext_lazy("over from {}, whose lease had run out"),
+    "SHARED": gettext_lazy("its share from {}"),
 }
 
 
@@ -69,14 +68,16 @@ class FleetAdmin(LookOnly, ModelAdmin):
     def health_view(self, request: HttpRequest) -> HttpResponse:
         """The panel that other pages can have too, and that reads the API."""
         refuse_unknown(request)
-        context = self._page(request) | {"title": gettext_lazy("Health"), "translated": True, "api_url": api_url()}
+        context = self._page(request) | {"title": gettext_lazy("Health"), "api_url": api_url()}
         return TemplateResponse(request, "tasks_app/health.html", context)
 
     @requires(may_operate)
     def lane_view(self, request: HttpRequest, lane: str) -> HttpResponse:
         """GET says what pausing or resuming would do; POST does it."""
         if lane not in LANES:
-            raise Http404(f"There is no lane {lane[:40]!r}; there are {', '.join(LANES)}.")
+            raise Http404(
+                gettext("There is no lane {lane!r}; there are {lanes}.").format(lane=lane[:40], lanes=", ".join(LANES))
+            )
         form = LaneForm(request.POST or None)
         if form.is_valid():
             answer = _carry_out(request, lane, form)
@@ -86,7 +87,9 @@ class FleetAdmin(LookOnly, ModelAdmin):
         offered = RESUME if _by_somebody(view) else PAUSE
         verb = form["verb"].value() if form.is_bound and "verb" not in form.errors else offered
         context = self._page(request) | {
-            "title": f"{verb.capitalize()} lane {lane}",
+            "title": (gettext("Resume lane {lane}") if verb == RESUME else gettext("Pause lane {lane}")).format(
+                lane=lane
+            ),
             "form": form if form.is_bound else LaneForm(initial={"verb": verb}),
             "pause": view.paused if _by_somebody(view) else None,
             "due": _due_words(view),
@@ -94,7 +97,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/lane.html", context, status=400 if form.is_bound else 200)
 
     def _page(self, request: HttpRequest) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": "Fleet"}
+        return self.admin_site.each_context(request) | {"opts": self.opts, "title": gettext("Fleet")}
 
 
 def _by_somebody(view: LaneStatus) -> bool:
@@ -111,9 +114,15 @@ def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse 
         form.add_error("reason", str(error))
         return None
     if done:
-        messages.success(request, f"Lane {lane} {'is paused' if verb == PAUSE else 'is open again'}.")
+        said = gettext("Lane {lane} is paused.") if verb == PAUSE else gettext("Lane {lane} is open again.")
+        messages.success(request, said.format(lane=lane))
     else:
-        messages.warning(request, f"Lane {lane} was {verb}d by somebody else in the meantime; nothing was changed.")
+        said = (
+            gettext("Lane {lane} was paused by somebody else in the meantime; nothing was changed.")
+            if verb == PAUSE
+            else gettext("Lane {lane} was resumed by somebody else in the meantime; nothing was changed.")
+        )
+        messages.warning(request, said.format(lane=lane))
     return HttpResponseRedirect(console_url("tasks_app_node_changelist"))
 
 
@@ -135,9 +144,14 @@ def _holders(status: SchedulerStatus) -> list[tuple[str | None, list[ShardView]]
 
 
 def _told(one: Takeover) -> dict:
-    words = TAKEN[one.how].format(one.from_whom or "somebody")
+    words = TAKEN[one.how].format(one.from_whom or gettext("somebody"))
     return {"seconds_ago": one.seconds_ago, "holder": one.holder, "words": words, "shards": sorted(one.shards)}
 
 
 def _due_words(view: LaneStatus) -> str:
-    return f"{'' if view.due_exact else 'about '}{tasks(view.due)} {'is' if view.due == 1 else 'are'} due"
+    words = (
+        ngettext("{count:,} task is due", "{count:,} tasks are due", view.due)
+        if view.due_exact
+        else ngettext("about {count:,} task is due", "about {count:,} tasks are due", view.due)
+    )
+    return words.format(count=view.due)

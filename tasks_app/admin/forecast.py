@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from django.http import HttpRequest
 from django.utils.html import format_html
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.core.firing_load import FiringLoad
 from tasks_app.engine.watch.firing_load import LoadForecast, advice_for, advice_in_words, load_forecast
@@ -40,7 +39,6 @@ def read(request: HttpRequest) -> dict:
         chart = _chart(found, lanes)
     return {
         "title": gettext_lazy("Load forecast"),
-        "translated": True,
         "forecast": found,
         "age": round(found.age_seconds),
         "chart": chart,
@@ -70,17 +68,17 @@ def _chart(found: LoadForecast, lanes: list[str]) -> Chart:
     series = [Series(lane, f"pu-lane-{lane}", [load.lanes[lane][minute] for minute in busiest]) for lane in lanes]
     highest = max(total)
     drawn = most is not None and 0 < most <= FAR * max(highest, 1)
-    level = Series(_("Capacity"), "pu-level", [most] * len(busiest)) if drawn else None
+    level = Series(gettext("Capacity"), "pu-level", [most] * len(busiest)) if drawn else None
     labels = [f"{load.at(low):%H:%M}" for low in steps]
-    summary = _("Nothing fires within the next 24 hours.")
+    summary = gettext("Nothing fires within the next 24 hours.")
     if highest:
         at = load.at(total.index(highest))
-        summary = _("%(all)s firings within 24 hours; at most %(most)s in a minute, at %(at)s UTC.") % {
+        summary = gettext("%(all)s firings within 24 hours; at most %(most)s in a minute, at %(at)s UTC.") % {
             "all": f"{sum(total):,}",
             "most": f"{highest:,}",
             "at": f"{at:%H:%M}",
         }
-    title = _("Firings in the busiest minute of every ten")
+    title = gettext("Firings in the busiest minute of every ten")
     return bars(
         "forecast",
         title,

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.conf import conf
 from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES
@@ -28,19 +29,23 @@ from .words import VERBS
 
 MOST_SELECTED = 1_000
 STATE_WORDS = {
-    DUE: "Due now",
-    Status.INIT: "Scheduled",
-    Status.RUNNING: "Claimed or running",
-    Status.AWAY: "Away, with somebody else",
-    Status.FAIL: "Failed, to be tried again",
-    Status.DEAD: "Dead",
-    Status.SUCCESS: "Succeeded",
-    Status.CANCELLED: "Cancelled",
-    Status.BLOCKED: "Blocked",
+    DUE: gettext_lazy("Due now"),
+    Status.INIT: gettext_lazy("Scheduled"),
+    Status.RUNNING: gettext_lazy("Claimed or running"),
+    Status.AWAY: gettext_lazy("Away, with somebody else"),
+    Status.FAIL: gettext_lazy("Failed, to be tried again"),
+    Status.DEAD: gettext_lazy("Dead"),
+    Status.SUCCESS: gettext_lazy("Succeeded"),
+    Status.CANCELLED: gettext_lazy("Cancelled"),
+    Status.BLOCKED: gettext_lazy("Blocked"),
 }
 
 
-WHEN = [("due", "Due"), ("ran", "Last ran"), ("changed", "Last changed, or ended")]
+WHEN = [
+    ("due", gettext_lazy("Due")),
+    ("ran", gettext_lazy("Last ran")),
+    ("changed", gettext_lazy("Last changed, or ended")),
+]
 
 
 class UtcField(forms.Field):
@@ -59,33 +64,37 @@ class UtcField(forms.Field):
             raise forms.ValidationError(str(error)) from None
         except (ValueError, OverflowError):
             raise forms.ValidationError(
-                f"{str(value)[:40]!r} is not a time; enter it like 2027-03-01T09:00, in UTC."
+                gettext("{value!r} is not a time; enter it like 2027-03-01T09:00, in UTC.").format(
+                    value=str(value)[:40]
+                )
             ) from None
 
 
 def reason_field() -> forms.CharField:
     return forms.CharField(
-        label="Reason",
+        label=gettext_lazy("Reason"),
         max_length=REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={"required": "Say briefly why, for whoever reads it later."},
+        error_messages={"required": gettext_lazy("Say briefly why, for whoever reads it later.")},
     )
 
 
 def cap_field() -> forms.IntegerField:
-    return forms.IntegerField(label="At most so many tasks", initial=CAP, min_value=1, max_value=MOST, required=False)
+    return forms.IntegerField(
+        label=gettext_lazy("At most so many tasks"), initial=CAP, min_value=1, max_value=MOST, required=False
+    )
 
 
 def rate_field() -> forms.FloatField:
     lowest, highest = RATES
     return forms.FloatField(
-        label="Tasks a second (empty: no limit)", min_value=lowest, max_value=highest, required=False
+        label=gettext_lazy("Tasks a second (empty: no limit)"), min_value=lowest, max_value=highest, required=False
     )
 
 
 def most_running_field() -> forms.IntegerField:
     return forms.IntegerField(
-        label="At most so many under way at once (empty: no limit)",
+        label=gettext_lazy("At most so many under way at once (empty: no limit)"),
         min_value=1,
         max_value=MOST_RUNNING,
         required=False,
@@ -94,9 +103,12 @@ def most_running_field() -> forms.IntegerField:
 
 def lane_field() -> forms.ChoiceField:
     """Where tasks wait that are to run again."""
-    own = (OWN_LANE, "each in its own lane")
+    own = (OWN_LANE, gettext_lazy("each in its own lane"))
     return forms.ChoiceField(
-        label="Run them in lane", choices=[*((lane, lane) for lane in LANES), own], initial=LANE, required=False
+        label=gettext_lazy("Run them in lane"),
+        choices=[*((lane, lane) for lane in LANES), own],
+        initial=LANE,
+        required=False,
     )
 
 
@@ -106,23 +118,31 @@ def pace_of(given: dict) -> Pace:
 
 
 class FilterForm(forms.Form):
-    key = forms.CharField(label="Key", required=False, max_length=KEY_LENGTH + 1, strip=False)
-    state = forms.ChoiceField(label="State", required=False, choices=[("", "Any"), *STATE_WORDS.items()])
-    type = forms.CharField(label="Type", required=False, max_length=100)
-    lane = forms.ChoiceField(label="Lane", required=False, choices=[("", "Any"), *((lane, lane) for lane in LANES)])
-    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
-    job = forms.IntegerField(label="Job", required=False, min_value=1, max_value=2**63 - 1)
-    when = forms.ChoiceField(label="Time", required=False, choices=WHEN)
-    since = UtcField(label="From (UTC)", required=False)
-    until = UtcField(label="Until (UTC)", required=False)
-    cold = forms.BooleanField(label="The archive too: slower", required=False)
+    key = forms.CharField(label=gettext_lazy("Key"), required=False, max_length=KEY_LENGTH + 1, strip=False)
+    state = forms.ChoiceField(
+        label=gettext_lazy("State"), required=False, choices=[("", gettext_lazy("Any")), *STATE_WORDS.items()]
+    )
+    type = forms.CharField(label=gettext_lazy("Type"), required=False, max_length=100)
+    lane = forms.ChoiceField(
+        label=gettext_lazy("Lane"),
+        required=False,
+        choices=[("", gettext_lazy("Any")), *((lane, lane) for lane in LANES)],
+    )
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    job = forms.IntegerField(label=gettext_lazy("Job"), required=False, min_value=1, max_value=2**63 - 1)
+    when = forms.ChoiceField(label=gettext_lazy("Time"), required=False, choices=WHEN)
+    since = UtcField(label=gettext_lazy("From (UTC)"), required=False)
+    until = UtcField(label=gettext_lazy("Until (UTC)"), required=False)
+    cold = forms.BooleanField(label=gettext_lazy("The archive too: slower"), required=False)
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["key"].widget.attrs |= {"placeholder": "article-42 or article-*", "autocomplete": "off"}
         self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
         if conf().ARCHIVE_URL:
-            self.fields["cold"].label = f"Older than {conf().KEEP_HOT_DAYS:g} days too: slower"
+            self.fields["cold"].label = gettext("Older than {days:g} days too: slower").format(
+                days=conf().KEEP_HOT_DAYS
+            )
         else:
             del self.fields["cold"]
 
@@ -174,14 +194,14 @@ class FilterForm(forms.Form):
 class AuditForm(forms.Form):
     """What the list of audit entries is searched for."""
 
-    actor = forms.CharField(label="Who", required=False, max_length=ACTOR_LENGTH)
-    verb = forms.CharField(label="Action", required=False, max_length=20)
-    subject = forms.CharField(label="Subject", required=False, max_length=250)
-    task = forms.IntegerField(label="Task", required=False, min_value=1, max_value=2**63 - 1)
-    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
-    reason = forms.CharField(label="Reason", required=False, max_length=REASON_LENGTH)
-    since = UtcField(label="From (UTC)", required=False)
-    until = UtcField(label="Until (UTC)", required=False)
+    actor = forms.CharField(label=gettext_lazy("Who"), required=False, max_length=ACTOR_LENGTH)
+    verb = forms.CharField(label=gettext_lazy("Action"), required=False, max_length=20)
+    subject = forms.CharField(label=gettext_lazy("Subject"), required=False, max_length=250)
+    task = forms.IntegerField(label=gettext_lazy("Task"), required=False, min_value=1, max_value=2**63 - 1)
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    reason = forms.CharField(label=gettext_lazy("Reason"), required=False, max_length=REASON_LENGTH)
+    since = UtcField(label=gettext_lazy("From (UTC)"), required=False)
+    until = UtcField(label=gettext_lazy("Until (UTC)"), required=False)
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -207,7 +227,9 @@ class BulkForm(forms.Form):
     """
 
     CHOSEN, MATCHING = "chosen", "matching"
-    NOUN: str  # what the list is of
+    TOO_MANY: str  # what is said of this list
+    NOT_A_LIST: str
+    NONE: str
     MOST: int  # of them that can be chosen one by one
     FILTER: type[forms.Form]
 
@@ -222,16 +244,17 @@ class BulkForm(forms.Form):
     def clean_ids(self) -> list[int]:
         words = self.cleaned_data["ids"].split(",") if self.cleaned_data["ids"] else []
         if len(words) > self.MOST:
-            selected = f"{len(words):,} {self.NOUN}s are selected; at most {self.MOST:,} can be"
-            raise forms.ValidationError(f"{selected}. Choose everything that matches.")
+            raise forms.ValidationError(self.TOO_MANY.format(count=len(words), most=self.MOST))
         if not all(word.isascii() and word.isdecimal() and 0 < int(word[:20]) < 2**63 for word in words):
-            raise forms.ValidationError(f"{self.cleaned_data['ids'][:40]!r} is not a list of {self.NOUN}s.")
+            raise forms.ValidationError(self.NOT_A_LIST.format(ids=self.cleaned_data["ids"][:40]))
         return sorted({int(word) for word in words})
 
     def clean_filter(self) -> object:
         self.filter_form = self.FILTER(QueryDict(self.cleaned_data["filter"]))
         if not self.filter_form.is_valid():
-            raise forms.ValidationError(f"The filter is not valid: {self.filter_form.errors.as_text()}")
+            raise forms.ValidationError(
+                gettext("The filter is not valid: {errors}").format(errors=self.filter_form.errors.as_text())
+            )
         return self.filter_form.filter
 
     def clean_operation(self) -> UUID:
@@ -240,14 +263,17 @@ class BulkForm(forms.Form):
     def clean(self) -> dict:
         cleaned = super().clean()
         if cleaned.get("scope") == self.CHOSEN and not cleaned.get("ids") and "ids" not in self.errors:
-            self.add_error("ids", f"No {self.NOUN} is selected.")
+            self.add_error("ids", self.NONE)
         return cleaned
 
 
 class OrderForm(BulkForm):
     """An order for tasks."""
 
-    NOUN, MOST, FILTER = "task", MOST_SELECTED, FilterForm
+    TOO_MANY = gettext_lazy("{count:,} tasks are selected; at most {most:,} can be. Choose everything that matches.")
+    NOT_A_LIST = gettext_lazy("{ids!r} is not a list of tasks.")
+    NONE = gettext_lazy("No task is selected.")
+    MOST, FILTER = MOST_SELECTED, FilterForm
 
     verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in VERBS], widget=forms.HiddenInput)
     newest = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1, widget=forms.HiddenInput)
@@ -256,7 +282,7 @@ class OrderForm(BulkForm):
 class ReasonForm(OrderForm):
     """An order that is to be carried out; for everything that matches, with its pace."""
 
-    at = UtcField(label="New time (UTC)", required=False)
+    at = UtcField(label=gettext_lazy("New time (UTC)"), required=False)
     cap = cap_field()
     rate = rate_field()
     lane = lane_field()
@@ -269,14 +295,14 @@ class ReasonForm(OrderForm):
     def clean(self) -> dict:
         cleaned = super().clean()
         if cleaned.get("verb") is Verb.MOVE and cleaned.get("at") is None and "at" not in self.errors:
-            self.add_error("at", "Give the new time.")
+            self.add_error("at", gettext("Give the new time."))
         return cleaned
 
 
 def _in_order(form: forms.Form, cleaned: dict) -> dict:
     since, until = cleaned.get("since"), cleaned.get("until")
     if since and until and until <= since:
-        form.add_error("until", "It must be later than the start.")
+        form.add_error("until", gettext("It must be later than the start."))
     return cleaned
 
 

@@ -10,6 +10,7 @@ from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -33,29 +34,31 @@ PAGE = 30
 ENTRIES = 50
 ONE = "tasks_app_graphrun_change"
 WORDS = {
-    RunState.WAITING: "Nothing of it has begun.",
-    RunState.RUNNING: "It is under way.",
-    RunState.STUCK: "Something failed, and what comes after it waits until somebody acts.",
-    RunState.SUCCEEDED: "All of it is done.",
-    RunState.FAILED: "It is over, and not all of it succeeded.",
-    RunState.UNKNOWN: "It is over. Some of its tasks are kept no longer; none of the others failed.",
+    RunState.WAITING: gettext_lazy("Nothing of it has begun."),
+    RunState.RUNNING: gettext_lazy("It is under way."),
+    RunState.STUCK: gettext_lazy("Something failed, and what comes after it waits until somebody acts."),
+    RunState.SUCCEEDED: gettext_lazy("All of it is done."),
+    RunState.FAILED: gettext_lazy("It is over, and not all of it succeeded."),
+    RunState.UNKNOWN: gettext_lazy("It is over. Some of its tasks are kept no longer; none of the others failed."),
 }
 
 
 class FilterForm(forms.Form):
-    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
-    job = forms.IntegerField(label="Number of its first job", required=False, min_value=1, max_value=2**63 - 1)
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    job = forms.IntegerField(
+        label=gettext_lazy("Number of its first job"), required=False, min_value=1, max_value=2**63 - 1
+    )
 
 
 class RerunForm(forms.Form):
-    from_job = forms.ChoiceField(label="From", required=False)
+    from_job = forms.ChoiceField(label=gettext_lazy("From"), required=False)
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
     def __init__(self, view: RunView, *args, **kwargs) -> None:
         super().__init__(*args, **{"initial": {"operation": uuid4()}} | kwargs)
         names = [(node.name, node.name) for node in view.nodes.values()]
-        self.fields["from_job"].choices = [("", "What failed first"), *names]
+        self.fields["from_job"].choices = [("", gettext("What failed first")), *names]
 
 
 @admin.register(GraphRun, site=console())
@@ -80,7 +83,7 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
         view = _view(object_id)
         entries = AuditEntry.objects.filter(subject=f"run {view.run.id}").order_by("-created_at", "-id")[:ENTRIES]
         context = self._page(request) | {
-            "title": f"Run {view.run.id}",
+            "title": gettext("Run {id}").format(id=view.run.id),
             "original": view.run,
             "view": view,
             "name": _name(view),
@@ -105,14 +108,22 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
             except PunctualError as error:
                 form.add_error(None, str(error))
             else:
-                what = f"{', '.join(done.started)} of run {run_id}" if done else f"Run {run_id}"
-                messages.success(request, f"{what} started again{'' if done else ' when this form was sent first'}.")
+                said = (
+                    gettext("{jobs} of run {run} started again.").format(jobs=", ".join(done.started), run=run_id)
+                    if done
+                    else gettext("Run {run} started again when this form was sent first.").format(run=run_id)
+                )
+                messages.success(request, said)
                 return HttpResponseRedirect(console_url(ONE, run_id))
-        context = self._page(request) | {"title": f"Run {run_id} again", "view": view, "form": form}
+        context = self._page(request) | {
+            "title": gettext("Run {run_id} again").format(run_id=run_id),
+            "view": view,
+            "form": form,
+        }
         return TemplateResponse(request, "tasks_app/graph_rerun.html", context, status=400 if form.is_bound else 200)
 
     def _page(self, request: HttpRequest) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": "Runs of graphs"}
+        return self.admin_site.each_context(request) | {"opts": self.opts, "title": gettext("Runs of graphs")}
 
 
 def drawn(view: RunView, *, linked: bool) -> Picture:
@@ -128,7 +139,7 @@ def drawn(view: RunView, *, linked: bool) -> Picture:
                 node.status,
                 console_url("tasks_app_scheduletask_change", node.task.id) if linked and node.task else "",
                 critical=node.job in critical,
-                note=f"waits for {waits}" if waits else "",
+                note=gettext("waits for {waits}").format(waits=waits) if waits else "",
             )
         )
     return picture(boxes)
@@ -137,7 +148,7 @@ def drawn(view: RunView, *, linked: bool) -> Picture:
 def _listed(request: HttpRequest) -> dict:
     form, after = FilterForm(request.GET), request.GET.get("after", "")
     if after and not re.fullmatch("[1-9][0-9]{0,17}", after):
-        raise BadRequest(f"{after[:40]!r} is no place in this list; begin at its start.")
+        raise BadRequest(gettext("{after!r} is no place in this list; begin at its start.").format(after=after[:40]))
     if not form.is_valid():
         return {"form": form, "found": None}
     given = {name: value for name, value in form.cleaned_data.items() if value}
@@ -156,5 +167,9 @@ def _name(view: RunView) -> str:
 def _view(object_id: str) -> RunView:
     found = run_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
     if found is None:
-        raise Http404(f"There is no run {object_id[:40]!r}; they are kept as long as what is over.")
+        raise Http404(
+            gettext("There is no run {object_id!r}; they are kept as long as what is over.").format(
+                object_id=object_id[:40]
+            )
+        )
     return found

@@ -5,6 +5,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -27,11 +28,13 @@ LIST = "tasks_app_host_changelist"
 
 
 class HostForm(ReasonOnly):
-    host = forms.CharField(label="Host, with its port unless that is 443", max_length=HOST_LENGTH)
-    max_running = forms.IntegerField(label="Calls at the same time, at most; empty: no limit", required=False)
-    rate = forms.FloatField(label="Calls a second, at most; empty: no limit", required=False)
+    host = forms.CharField(label=gettext_lazy("Host, with its port unless that is 443"), max_length=HOST_LENGTH)
+    max_running = forms.IntegerField(
+        label=gettext_lazy("Calls at the same time, at most; empty: no limit"), required=False
+    )
+    rate = forms.FloatField(label=gettext_lazy("Calls a second, at most; empty: no limit"), required=False)
     burst = forms.FloatField(
-        label="Calls that may begin at once after a pause; empty: a second's worth", required=False
+        label=gettext_lazy("Calls that may begin at once after a pause; empty: a second's worth"), required=False
     )
     field_order = ("host", "max_running", "rate", "burst", "reason", "operation")
 
@@ -61,7 +64,7 @@ class HostAdmin(LookOnly, ModelAdmin):
     @requires(may_view_hosts)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        context = self._page(request, "Hosts") | {
+        context = self._page(request, gettext("Hosts")) | {
             "unwell": unwell_hosts(SHOWN),
             "limits": host_limits(SHOWN),
             "may_operate": may_operate_hosts(request),
@@ -73,27 +76,27 @@ class HostAdmin(LookOnly, ModelAdmin):
         """A limit, a new one or another."""
         form = HostForm(request.POST or take_back(request))
         if request.method == "POST" and form.is_valid() and self._limited(request, form):
-            messages.success(request, "The limit is in force.")
+            messages.success(request, gettext("The limit is in force."))
             return HttpResponseRedirect(console_url(LIST))
-        context = self._page(request, "Limit a host") | {"form": form}
+        context = self._page(request, gettext("Limit a host")) | {"form": form}
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_form.html", context, status=status)
 
     @requires(may_operate_hosts)
     def lift_view(self, request: HttpRequest, host: str) -> HttpResponse:
         if not Host.objects.filter(host=host[:HOST_LENGTH].replace("\0", "")).exists():
-            raise Http404("This host has no limit.")
-        words = "It is asked for as much as there is from now on."
-        return self._order_page(request, "Lift the limit", host, words, lambda by: hosts.lift(host, by))
+            raise Http404(gettext("This host has no limit."))
+        words = gettext("It is asked for as much as there is from now on.")
+        return self._order_page(request, gettext("Lift the limit"), host, words, lambda by: hosts.lift(host, by))
 
     @requires(may_operate_hosts)
     def try_view(self, request: HttpRequest, tenant: str, host: str) -> HttpResponse:
         found = HostHealth.objects.filter(tenant=tenant.replace("\0", ""), host=host.replace("\0", ""))
         if not found.exists():
-            raise Http404("Nothing is known of this host.")
-        words = "The next of its tasks that comes calls it. If it answers, the others follow."
+            raise Http404(gettext("Nothing is known of this host."))
+        words = gettext("The next of its tasks that comes calls it. If it answers, the others follow.")
         called = hosts.Called(tenant, host)
-        return self._order_page(request, "Try it now", host, words, lambda by: hosts.try_now(called, by))
+        return self._order_page(request, gettext("Try it now"), host, words, lambda by: hosts.try_now(called, by))
 
     def _limited(self, request: HttpRequest, form: HostForm) -> bool:
         given = form.cleaned_data
@@ -112,7 +115,7 @@ class HostAdmin(LookOnly, ModelAdmin):
             operator = _operator(request, form)
             try:
                 once(operator, lambda: verb(operator))
-                messages.success(request, f"{button}: {host}. Done.")
+                messages.success(request, gettext("{button}: {host}. Done.").format(button=button, host=host))
             except PunctualError as error:
                 messages.warning(request, str(error))
             return HttpResponseRedirect(console_url(LIST))

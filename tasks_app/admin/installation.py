@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -30,24 +31,29 @@ LIST = "tasks_app_installation_changelist"
 HOUR = 3_600.0
 CHOICES = {"resume": Choice.RUN, "latest": Choice.LATEST, "shift": Choice.SHIFT, "expire": Choice.EXPIRE}
 BUTTONS = {
-    "enter": "Quarantine",
-    "rehearse": "Rehearse",
-    "resume": "Run all",
-    "latest": "Latest only",
-    "shift": "Shift",
-    "expire": "Expire",
+    "enter": gettext_lazy("Quarantine"),
+    "rehearse": gettext_lazy("Rehearse"),
+    "resume": gettext_lazy("Run all"),
+    "latest": gettext_lazy("Latest only"),
+    "shift": gettext_lazy("Shift"),
+    "expire": gettext_lazy("Expire"),
 }
 STOPS = {
-    "enter": "Nothing more is dispatched and nobody is called, until somebody lets it go on. What runs goes on to its "
-    "end.",
-    "rehearse": "Tasks go to workers, which put them aside instead of calling their handlers. Going on puts them back.",
+    "enter": gettext_lazy(
+        "Nothing more is dispatched and nobody is called, until somebody lets it go on. What runs goes on to its end."
+    ),
+    "rehearse": gettext_lazy(
+        "Tasks go to workers, which put them aside instead of calling their handlers. Going on puts them back."
+    ),
 }
-GOES_ON = "This database is the installation's from now on, and everything that is due later goes on at once."
+GOES_ON = gettext_lazy(
+    "This database is the installation's from now on, and everything that is due later goes on at once."
+)
 
 
 class GoOnForm(ReasonOnly):
     lanes = forms.MultipleChoiceField(
-        label="Only in these lanes; none: in all that are held",
+        label=gettext_lazy("Only in these lanes; none: in all that are held"),
         choices=[(lane, lane) for lane in LANES],
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -60,7 +66,9 @@ class GoOnForm(ReasonOnly):
 
 
 class ExpireForm(GoOnForm):
-    older_than = forms.CharField(label="How long a task may be overdue, such as 1h", max_length=40, initial="1h")
+    older_than = forms.CharField(
+        label=gettext_lazy("How long a task may be overdue, such as 1h"), max_length=40, initial="1h"
+    )
     field_order = ("older_than", "lanes", "reason", "operation")
 
     def clean_older_than(self) -> float:
@@ -69,7 +77,9 @@ class ExpireForm(GoOnForm):
 
 class ShiftForm(GoOnForm):
     spread = forms.CharField(
-        label="Over how long, such as 30m; empty: as long as nobody dispatched", max_length=40, required=False
+        label=gettext_lazy("Over how long, such as 30m; empty: as long as nobody dispatched"),
+        max_length=40,
+        required=False,
     )
     field_order = ("spread", "lanes", "reason", "operation")
 
@@ -110,11 +120,12 @@ class InstallationAdmin(LookOnly, ModelAdmin):
         refuse_unknown(request)
         view, seen = read_view(), quarantine.preview(HOUR)
         open_question = view.closed or view.asks
-        context = self._page(request, "Quarantine") | {
+        context = self._page(request, gettext("Quarantine")) | {
             "view": view,
             "seen": seen,
             "choices": [
-                Offered(verb, BUTTONS[verb], WORDS[choice], seen.foreseen(choice)) for verb, choice in CHOICES.items()
+                Offered(verb, BUTTONS[verb], gettext(WORDS[choice]), seen.foreseen(choice))
+                for verb, choice in CHOICES.items()
             ]
             if open_question
             else [],
@@ -126,14 +137,20 @@ class InstallationAdmin(LookOnly, ModelAdmin):
     def order_view(self, request: HttpRequest, verb: str) -> HttpResponse:
         """GET says what it would do; POST does it."""
         if verb not in BUTTONS:
-            raise Http404("Nothing of the kind can be done to an installation.")
+            raise Http404(gettext("Nothing of the kind can be done to an installation."))
         form = FORMS.get(verb, GoOnForm)(request.POST or None)
         if request.method == "POST" and form.is_valid() and self._ordered(request, verb, form):
-            messages.success(request, f"{BUTTONS[verb]}: done, or being done by a beat.")
+            messages.success(request, gettext("{button}: done, or being done by a beat.").format(button=BUTTONS[verb]))
             return HttpResponseRedirect(console_url(LIST))
-        words = STOPS.get(verb) or f"{GOES_ON} What is overdue: {WORDS[CHOICES[verb]]}."
+        words = STOPS.get(verb) or "{} {}".format(
+            GOES_ON, gettext("What is overdue: {what}.").format(what=gettext(WORDS[CHOICES[verb]]))
+        )
         context = self._page(request, BUTTONS[verb]) | {"form": form, "button": BUTTONS[verb], "words": words}
-        context |= {"subject": "this installation", "back": console_url(LIST), "danger": verb in ("enter", "expire")}
+        context |= {
+            "subject": gettext("this installation"),
+            "back": console_url(LIST),
+            "danger": verb in ("enter", "expire"),
+        }
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
 
@@ -165,9 +182,9 @@ class StandbySite:
 
     @property
     def head(self) -> str:
-        return "Standing by" if self.view.site is None else ""
+        return gettext("Standing by") if self.view.site is None else ""
 
-    calm: str = "Standing by"
+    calm: str = gettext_lazy("Standing by")
 
     def __str__(self) -> str:
         return self.view.site_words

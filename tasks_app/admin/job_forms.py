@@ -7,6 +7,8 @@ from datetime import datetime
 from uuid import uuid4
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.core.backfill import Which
 from tasks_app.core.calendars import OnDayOff
@@ -32,45 +34,60 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from .forms import UtcField, cap_field, lane_field, most_running_field, pace_of, rate_field, reason_field
 
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
-_GROUPS = {
-    "What runs": ("tenant", "name", "task_type", "lane", "payload"),
-    "When it fires": ("cron", "every", "at", "timezone", "dst_gap", "dst_repeat", "calendar", "on_day_off"),
-    "Or after other jobs": ("parents", "when", "if_parent_fails"),
-    "Limits": ("start_at", "end_at", "max_runs", "jitter"),
-    "When it fails, or is late": ("timeout", "max_retry", "backoff", "expires_after"),
-    "When firings were missed": ("catch_up", "catch_up_window", "catch_up_most"),
-    "When an older instance is still under way": ("overlap",),
-    "Why": ("reason",),
-}
+_GROUPS = (
+    (gettext_lazy("What runs"), ("tenant", "name", "task_type", "lane", "payload")),
+    (
+        gettext_lazy("When it fires"),
+        (
+            "cron",
+            "every",
+            "at",
+            "timezone",
+            "dst_gap",
+            "dst_repeat",
+            "calendar",
+            "on_day_off",
+        ),
+    ),
+    (gettext_lazy("Or after other jobs"), ("parents", "when", "if_parent_fails")),
+    (gettext_lazy("Limits"), ("start_at", "end_at", "max_runs", "jitter")),
+    (gettext_lazy("When it fails, or is late"), ("timeout", "max_retry", "backoff", "expires_after")),
+    (gettext_lazy("When firings were missed"), ("catch_up", "catch_up_window", "catch_up_most")),
+    (gettext_lazy("When an older instance is still under way"), ("overlap",)),
+    (gettext_lazy("Why"), ("reason",)),
+)
 _DAY_OFF_WORDS = {
-    OnDayOff.SKIP: "skip: it falls out",
-    OnDayOff.SHIFT: "shift: it comes on the next working day, at the same time",
+    OnDayOff.SKIP: gettext_lazy("skip: it falls out"),
+    OnDayOff.SHIFT: gettext_lazy("shift: it comes on the next working day, at the same time"),
 }
 _RESUME_WORDS = {
-    OnResume.SKIP: "Skip the firings that the pause left out",
-    OnResume.LATEST: "Run the latest of them",
-    OnResume.ALL: "Run all of them",
+    OnResume.SKIP: gettext_lazy("Skip the firings that the pause left out"),
+    OnResume.LATEST: gettext_lazy("Run the latest of them"),
+    OnResume.ALL: gettext_lazy("Run all of them"),
 }
 OVERLAP_WORDS = {
-    Overlap.ALLOW: "Run beside it",
-    Overlap.SKIP: "Skip the firing",
-    Overlap.QUEUE_ONE: "Wait for it; skip the firings while one waits",
-    Overlap.QUEUE_ALL: "Wait for it, one after another",
-    Overlap.REPLACE: "Cancel the older one",
+    Overlap.ALLOW: gettext_lazy("Run beside it"),
+    Overlap.SKIP: gettext_lazy("Skip the firing"),
+    Overlap.QUEUE_ONE: gettext_lazy("Wait for it; skip the firings while one waits"),
+    Overlap.QUEUE_ALL: gettext_lazy("Wait for it, one after another"),
+    Overlap.REPLACE: gettext_lazy("Cancel the older one"),
 }
 
 
 _WHEN_WORDS = {
-    When.ALL_SUCCESS: "all of them have succeeded",
-    When.ALL_DONE: "all of them are over",
-    When.ANY_FAILED: "one of them has failed",
+    When.ALL_SUCCESS: gettext_lazy("all of them have succeeded"),
+    When.ALL_DONE: gettext_lazy("all of them are over"),
+    When.ANY_FAILED: gettext_lazy("one of them has failed"),
 }
-_FAILS_WORDS = {IfParentFails.WAIT: "it waits until somebody acts", IfParentFails.CANCEL: "it is cancelled"}
+_FAILS_WORDS = {
+    IfParentFails.WAIT: gettext_lazy("it waits until somebody acts"),
+    IfParentFails.CANCEL: gettext_lazy("it is cancelled"),
+}
 
 
 def _utc(label: str) -> UtcField:
     widget = forms.DateTimeInput(format="%Y-%m-%dT%H:%M:%S", attrs={"type": "datetime-local", "step": 1})
-    return UtcField(label=f"{label} (UTC)", required=False, widget=widget)
+    return UtcField(label=format_lazy(gettext_lazy("{label} (UTC)"), label=label), required=False, widget=widget)
 
 
 class JsonField(forms.CharField):
@@ -85,7 +102,11 @@ class JsonField(forms.CharField):
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise forms.ValidationError(f'This is not JSON: {error}. Write it like {{"customer": 7}}.') from None
+            raise forms.ValidationError(
+                gettext("This is not JSON: {error}. Write it like {example}.").format(
+                    error=error, example='{"customer": 7}'
+                )
+            ) from None
 
     def has_changed(self, initial: object, data: object) -> bool:
         """Another value, and not only other line ends or spaces: browsers send their own."""
@@ -105,7 +126,9 @@ class DelaysField(forms.CharField):
         try:
             return [float(one) for one in text.split(",")]
         except ValueError:
-            raise forms.ValidationError(f"{text[:40]!r} is not a list of seconds; write it like 1, 5, 30.") from None
+            raise forms.ValidationError(
+                gettext("{text!r} is not a list of seconds; write it like 1, 5, 30.").format(text=text[:40])
+            ) from None
 
 
 class NamesField(forms.CharField):
@@ -121,12 +144,14 @@ class NamesField(forms.CharField):
 
 
 class JobFilterForm(forms.Form):
-    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
-    name = forms.CharField(label="Name begins with", required=False, max_length=NAME_LENGTH, strip=False)
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    name = forms.CharField(label=gettext_lazy("Name begins with"), required=False, max_length=NAME_LENGTH, strip=False)
     status = forms.ChoiceField(
-        label="State", required=False, choices=[("", "Any"), *((one, one.title()) for one in map(str, JobStatus))]
+        label=gettext_lazy("State"),
+        required=False,
+        choices=[("", gettext_lazy("Any")), *((one, one.title()) for one in map(str, JobStatus))],
     )
-    type = forms.CharField(label="Type", required=False, max_length=100)
+    type = forms.CharField(label=gettext_lazy("Type"), required=False, max_length=100)
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -143,50 +168,60 @@ class JobFilterForm(forms.Form):
 class JobForm(forms.Form):
     """A job as its fields. What makes no sense is told by the same rules as everywhere, beside its field."""
 
-    tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH, initial=DEFAULT_TENANT)
-    name = forms.CharField(label="Name", max_length=NAME_LENGTH)
-    task_type = forms.CharField(label="Task type", max_length=100)
-    payload = JsonField(label="Payload (JSON)", required=False)
-    cron = forms.CharField(label="Cron string", required=False, max_length=256)
-    every = forms.IntegerField(label="Or an interval in seconds", required=False)
-    at = _utc("Or once, at")
-    timezone = forms.CharField(label="Time zone", max_length=64)
-    dst_gap = forms.ChoiceField(label="When the clocks skip its time", choices=[(str(one), str(one)) for one in Gap])
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=TENANT_LENGTH, initial=DEFAULT_TENANT)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_LENGTH)
+    task_type = forms.CharField(label=gettext_lazy("Task type"), max_length=100)
+    payload = JsonField(label=gettext_lazy("Payload (JSON)"), required=False)
+    cron = forms.CharField(label=gettext_lazy("Cron string"), required=False, max_length=256)
+    every = forms.IntegerField(label=gettext_lazy("Or an interval in seconds"), required=False)
+    at = _utc(gettext_lazy("Or once, at"))
+    timezone = forms.CharField(label=gettext_lazy("Time zone"), max_length=64)
+    dst_gap = forms.ChoiceField(
+        label=gettext_lazy("When the clocks skip its time"), choices=[(str(one), str(one)) for one in Gap]
+    )
     dst_repeat = forms.ChoiceField(
-        label="When the clocks show it twice", choices=[(str(one), str(one)) for one in Repeat]
+        label=gettext_lazy("When the clocks show it twice"), choices=[(str(one), str(one)) for one in Repeat]
     )
     calendar = forms.CharField(
-        label="Calendar whose days off it keeps; empty: none", required=False, max_length=CALENDAR_NAME_LENGTH
+        label=gettext_lazy("Calendar whose days off it keeps; empty: none"),
+        required=False,
+        max_length=CALENDAR_NAME_LENGTH,
     )
     on_day_off = forms.ChoiceField(
-        label="A firing on a day off",
+        label=gettext_lazy("A firing on a day off"),
         required=False,
         choices=[(str(one), words) for one, words in _DAY_OFF_WORDS.items()],
     )
     lane = forms.ChoiceField(
-        label="Lane", required=False, choices=[("", "The handler's"), *((one, one) for one in LANES)]
+        label=gettext_lazy("Lane"),
+        required=False,
+        choices=[("", gettext_lazy("The handler's")), *((one, one) for one in LANES)],
     )
-    timeout = forms.FloatField(label="Time-out in seconds; empty: the handler's", required=False)
-    max_retry = forms.IntegerField(label="Retries; empty: the handler's", required=False)
-    backoff = DelaysField(label="Seconds before each retry; empty: the handler's", required=False, max_length=2000)
-    expires_after = forms.FloatField(label="Skipped if later than this many seconds", required=False)
-    start_at = _utc("No firing before")
-    end_at = _utc("No firing after")
-    max_runs = forms.IntegerField(label="Fires at most this many times", required=False)
-    jitter = forms.IntegerField(label="Spread over this many seconds", required=False)
-    catch_up = forms.ChoiceField(label="Missed firings", choices=[(str(one), str(one)) for one in CatchUp])
-    catch_up_window = forms.IntegerField(label="Made up for within this many seconds", required=False)
-    catch_up_most = forms.IntegerField(label="Made up for at most this many", required=False)
-    parents = NamesField(label="Names of the jobs that it waits for, one a line", required=False)
+    timeout = forms.FloatField(label=gettext_lazy("Time-out in seconds; empty: the handler's"), required=False)
+    max_retry = forms.IntegerField(label=gettext_lazy("Retries; empty: the handler's"), required=False)
+    backoff = DelaysField(
+        label=gettext_lazy("Seconds before each retry; empty: the handler's"), required=False, max_length=2000
+    )
+    expires_after = forms.FloatField(label=gettext_lazy("Skipped if later than this many seconds"), required=False)
+    start_at = _utc(gettext_lazy("No firing before"))
+    end_at = _utc(gettext_lazy("No firing after"))
+    max_runs = forms.IntegerField(label=gettext_lazy("Fires at most this many times"), required=False)
+    jitter = forms.IntegerField(label=gettext_lazy("Spread over this many seconds"), required=False)
+    catch_up = forms.ChoiceField(
+        label=gettext_lazy("Missed firings"), choices=[(str(one), str(one)) for one in CatchUp]
+    )
+    catch_up_window = forms.IntegerField(label=gettext_lazy("Made up for within this many seconds"), required=False)
+    catch_up_most = forms.IntegerField(label=gettext_lazy("Made up for at most this many"), required=False)
+    parents = NamesField(label=gettext_lazy("Names of the jobs that it waits for, one a line"), required=False)
     when = forms.ChoiceField(
-        label="It runs when", required=False, choices=[(str(k), v) for k, v in _WHEN_WORDS.items()]
+        label=gettext_lazy("It runs when"), required=False, choices=[(str(k), v) for k, v in _WHEN_WORDS.items()]
     )
     if_parent_fails = forms.ChoiceField(
-        label="If one fails that should have succeeded",
+        label=gettext_lazy("If one fails that should have succeeded"),
         required=False,
         choices=[(str(k), v) for k, v in _FAILS_WORDS.items()],
     )
-    overlap = forms.ChoiceField(label="Then", choices=[(str(k), v) for k, v in OVERLAP_WORDS.items()])
+    overlap = forms.ChoiceField(label=gettext_lazy("Then"), choices=[(str(k), v) for k, v in OVERLAP_WORDS.items()])
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
@@ -243,7 +278,7 @@ class JobForm(forms.Form):
     @property
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields as the page shows them, under their headings."""
-        return [(words, [self[name] for name in names if name in self.fields]) for words, names in _GROUPS.items()]
+        return [(words, [self[name] for name in names if name in self.fields]) for words, names in _GROUPS]
 
     @property
     def types(self) -> list[str]:
@@ -282,13 +317,15 @@ def _initial(job: JobDefinition | None) -> dict:
 class JobOrderForm(forms.Form):
     """Pause, resume, trigger or delete one job, and why."""
 
-    until = _utc("Resumes by itself at")
-    on_resume = forms.ChoiceField(label="Then", required=False, choices=[(str(k), v) for k, v in _RESUME_WORDS.items()])
-    payload = JsonField(label="Payload (JSON); empty: the job's own", required=False)
+    until = _utc(gettext_lazy("Resumes by itself at"))
+    on_resume = forms.ChoiceField(
+        label=gettext_lazy("Then"), required=False, choices=[(str(k), v) for k, v in _RESUME_WORDS.items()]
+    )
+    payload = JsonField(label=gettext_lazy("Payload (JSON); empty: the job's own"), required=False)
     overlap = forms.ChoiceField(
-        label="If another instance is under way",
+        label=gettext_lazy("If another instance is under way"),
         required=False,
-        choices=[("", "As the job says"), *((str(k), v) for k, v in OVERLAP_WORDS.items())],
+        choices=[("", gettext_lazy("As the job says")), *((str(k), v) for k, v in OVERLAP_WORDS.items())],
     )
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
@@ -309,7 +346,7 @@ class JobOrderForm(forms.Form):
 class FiringForm(forms.Form):
     """Skip, move or restore one firing of a job, and why."""
 
-    to = _utc("Runs at")
+    to = _utc(gettext_lazy("Runs at"))
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
     fire_time = forms.CharField(widget=forms.HiddenInput)
@@ -327,7 +364,7 @@ class FiringForm(forms.Form):
         except ValueError:
             at = None
         if at is None or at.utcoffset() is None:
-            raise forms.ValidationError("This is not the time of a firing; choose one on the page of the job.")
+            raise forms.ValidationError(gettext("This is not the time of a firing; choose one on the page of the job."))
         return at
 
 
@@ -335,27 +372,30 @@ class BackfillForm(forms.Form):
     """Which firings of a job, and of others with it, at what pace; and why, which is needed to begin it."""
 
     WHICH = {
-        Which.MISSING: "Firings without an instance",
-        Which.FAILED: "Firings whose instance is dead: it is replayed",
-        Which.ALL: "All firings, once more: each gets a second instance",
+        Which.MISSING: gettext_lazy("Firings without an instance"),
+        Which.FAILED: gettext_lazy("Firings whose instance is dead: it is replayed"),
+        Which.ALL: gettext_lazy("All firings, once more: each gets a second instance"),
     }
 
-    since = UtcField(label="From (UTC)")
-    until = UtcField(label="To (UTC; empty: now)", required=False)
-    which = forms.ChoiceField(label="Run", choices=[(str(one), words) for one, words in WHICH.items()])
-    order = forms.ChoiceField(label="Order", choices=[("oldest", "Oldest first"), ("newest", "Newest first")])
-    others = forms.CharField(label="Numbers of other jobs, with commas", required=False, max_length=2000)
+    since = UtcField(label=gettext_lazy("From (UTC)"))
+    until = UtcField(label=gettext_lazy("To (UTC; empty: now)"), required=False)
+    which = forms.ChoiceField(label=gettext_lazy("Run"), choices=[(str(one), words) for one, words in WHICH.items()])
+    order = forms.ChoiceField(
+        label=gettext_lazy("Order"),
+        choices=[("oldest", gettext_lazy("Oldest first")), ("newest", gettext_lazy("Newest first"))],
+    )
+    others = forms.CharField(label=gettext_lazy("Numbers of other jobs, with commas"), required=False, max_length=2000)
     company = forms.ChoiceField(
-        label="Jobs that come after it",
+        label=gettext_lazy("Jobs that come after it"),
         required=False,
-        choices=[("", "Come along, and wait for it"), ("alone", "Stay out of it")],
+        choices=[("", gettext_lazy("Come along, and wait for it")), ("alone", gettext_lazy("Stay out of it"))],
     )
     rate = rate_field()
     most_running = most_running_field()
     lane = lane_field()
     cap = cap_field()
     reason = forms.CharField(
-        label="Reason", required=False, max_length=REASON_LENGTH, widget=forms.Textarea(attrs={"rows": 2})
+        label=gettext_lazy("Reason"), required=False, max_length=REASON_LENGTH, widget=forms.Textarea(attrs={"rows": 2})
     )
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
@@ -396,11 +436,13 @@ class BackfillForm(forms.Form):
         words = [word.strip() for word in self.cleaned_data["others"].split(",") if word.strip()]
         wrong = [word for word in words if not re.fullmatch("[1-9][0-9]{0,17}", word)]
         if wrong:
-            raise forms.ValidationError(f"{wrong[0][:40]!r} is not the number of a job; write them like 12, 13.")
+            raise forms.ValidationError(
+                gettext("{wrong!r} is not the number of a job; write them like 12, 13.").format(wrong=wrong[0][:40])
+            )
         return [int(word) for word in words]
 
     def clean_reason(self) -> str:
         reason = self.cleaned_data["reason"].strip()
         if self.begins and not reason:
-            raise forms.ValidationError("Say briefly why, for whoever reads it later.")
+            raise forms.ValidationError(gettext("Say briefly why, for whoever reads it later."))
         return reason

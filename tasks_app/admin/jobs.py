@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -40,7 +40,6 @@ from tasks_app.lifecycle.jobs.view import (
     known_zone,
     preview,
     previewed,
-    schedule_in_words,
     state_of,
 )
 from tasks_app.lifecycle.tries import try_of
@@ -63,6 +62,7 @@ from .rights import (
     may_view_jobs,
     requires,
 )
+from .words import schedule_words
 
 PAGE = 50
 HISTORY = 30
@@ -70,30 +70,54 @@ BACKFILLS = 5
 LIST = "tasks_app_jobdefinition_changelist"
 ONE = "tasks_app_jobdefinition_change"
 DRAFT = "tasks_app_job_draft"
-MISSING_TYPE = "The task type is missing; it says what runs."
+MISSING_TYPE = gettext_lazy("The task type is missing; it says what runs.")
 # What the button says, what the page before it says will happen, and what is said afterwards.
 VERBS = {
     "pause": (
-        "Pause",
-        "Planned instances that nobody has claimed are taken back; those running or waiting for a retry go on.",
-        "is paused",
+        gettext_lazy("Pause"),
+        gettext_lazy(
+            "Planned instances that nobody has claimed are taken back; those running or waiting for a retry go on."
+        ),
+        gettext_lazy("{job} is paused."),
     ),
-    "resume": ("Resume", "It fires on its schedule again.", "fires again"),
-    "trigger": ("Run now", "One instance runs now, in addition to the schedule.", "was triggered"),
+    "resume": (
+        gettext_lazy("Resume"),
+        gettext_lazy("It fires on its schedule again."),
+        gettext_lazy("{job} fires again."),
+    ),
+    "trigger": (
+        gettext_lazy("Run now"),
+        gettext_lazy("One instance runs now, in addition to the schedule."),
+        gettext_lazy("{job} was triggered."),
+    ),
     "delete": (
-        "Delete",
-        "It no longer fires. Planned instances that nobody has claimed are taken back, and what waits for its turn is "
-        "cancelled; its history stays.",
-        "is deleted",
+        gettext_lazy("Delete"),
+        gettext_lazy(
+            "It no longer fires. Planned instances that nobody has claimed are taken back, and what waits for its turn "
+            "is cancelled; its history stays."
+        ),
+        gettext_lazy("{job} is deleted."),
     ),
 }
 
 
 # The same for one firing.
 FIRING_VERBS = {
-    "skip": ("Skip", "One firing does not run; the schedule stays as it is.", "is skipped"),
-    "move": ("Move", "One firing runs at another time; the schedule stays as it is.", "is moved"),
-    "restore": ("Restore", "One firing runs by the schedule again.", "runs by the schedule again"),
+    "skip": (
+        gettext_lazy("Skip"),
+        gettext_lazy("One firing does not run; the schedule stays as it is."),
+        gettext_lazy("{job}: the firing is skipped."),
+    ),
+    "move": (
+        gettext_lazy("Move"),
+        gettext_lazy("One firing runs at another time; the schedule stays as it is."),
+        gettext_lazy("{job}: the firing is moved."),
+    ),
+    "restore": (
+        gettext_lazy("Restore"),
+        gettext_lazy("One firing runs by the schedule again."),
+        gettext_lazy("{job}: the firing runs by the schedule again."),
+    ),
 }
 
 
@@ -150,7 +174,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     def panel_view(self, request: HttpRequest) -> HttpResponse:
         """The panel that other pages can have too: a short form, which calls the API."""
         refuse_unknown(request)
-        context = self.page(request) | {"title": gettext_lazy("New job"), "translated": True, "api_url": api_url()}
+        context = self.page(request) | {"title": gettext_lazy("New job"), "api_url": api_url()}
         return TemplateResponse(request, "tasks_app/job_panel.html", context)
 
     @requires(may_operate_jobs, methods=("POST",))
@@ -176,7 +200,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_operate_jobs)
     def order_view(self, request: HttpRequest, job_id: int, verb: str) -> HttpResponse:
         if verb not in VERBS:
-            raise Http404(f"There is no action {verb[:20]!r} here.")
+            raise Http404(gettext("There is no action {verb!r} here.").format(verb=verb[:20]))
         job = _job(job_id)
         form = JobOrderForm(verb, job, request.POST or None)
         status = 200
@@ -184,7 +208,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             if form.is_valid() and _carried_out(
                 form, lambda operator: _act(verb, job, form.cleaned_data, operator), request
             ):
-                messages.success(request, f"{job.name} {VERBS[verb][2]}.")
+                messages.success(request, VERBS[verb][2].format(job=job.name))
                 return HttpResponseRedirect(console_url(LIST) if verb == "delete" else console_url(ONE, job.id))
             status = 400
         button, will, _ = VERBS[verb]
@@ -195,7 +219,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_operate_jobs)
     def firing_view(self, request: HttpRequest, job_id: int, verb: str) -> HttpResponse:
         if verb not in FIRING_VERBS:
-            raise Http404(f"There is no action {verb[:20]!r} here.")
+            raise Http404(gettext("There is no action {verb!r} here.").format(verb=verb[:20]))
         job = _job(job_id)
         form = FiringForm(verb, request.GET.get("at", ""), request.POST or None)
         status = 200
@@ -203,7 +227,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             if form.is_valid() and _carried_out(
                 form, lambda operator: _decide(verb, job, form.cleaned_data, operator), request
             ):
-                messages.success(request, f"{job.name}: the firing {FIRING_VERBS[verb][2]}.")
+                messages.success(request, FIRING_VERBS[verb][2].format(job=job.name))
                 return HttpResponseRedirect(console_url(ONE, job.id))
             status = 400
         button, will, _ = FIRING_VERBS[verb]
@@ -225,7 +249,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
                         given = form.cleaned_data
                         operator = Operator(request.user.get_username(), given["reason"], given["operation"])
                         campaign = start_backfill(form.request, operator, form.pace)
-                        messages.success(request, f"Campaign {campaign.id} has begun.")
+                        messages.success(request, gettext("Campaign {id} has begun.").format(id=campaign.id))
                         seen = may_view(request)
                         where = ("tasks_app_campaign_change", campaign.id) if seen else (ONE, job.id)
                         return HttpResponseRedirect(console_url(*where))
@@ -235,11 +259,18 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
                     status = 429 if isinstance(error, RetryLimited) else 400
                 except OperationalError as error:
                     words = str(error).splitlines()[0]
-                    form.add_error(None, f"It could not be done: {words} Nothing was changed; try again.")
+                    form.add_error(
+                        None,
+                        gettext("It could not be done: {words} Nothing was changed; try again.").format(words=words),
+                    )
                     status = 503
             elif form.begins and set(form.errors) == {"reason"}:
                 foreseen = _foreseen_again(form)
-        context = self.page(request) | {"title": f"Backfill: {job.name}", "job": job, "form": form}
+        context = self.page(request) | {
+            "title": gettext("Backfill: {name}").format(name=job.name),
+            "job": job,
+            "form": form,
+        }
         context |= {"foreseen": foreseen, "shown": _shown(foreseen), "schedule": _firings_in_words(job)}
         return TemplateResponse(request, "tasks_app/job_backfill.html", context, status=status)
 
@@ -253,12 +284,12 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             elif form.is_valid():
                 saved = _carried_out(form, lambda operator: _save(form, job, operator), request)
                 if saved:
-                    messages.success(request, f"{form.cleaned_data['name']} was saved.")
+                    messages.success(request, gettext("{name} was saved.").format(name=form.cleaned_data["name"]))
                     known = isinstance(saved, JobDefinition)
                     if known and (advice := forecast.advice_after(saved, job)):
                         messages.warning(request, advice)
                     return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
-        title = "New job" if job is None else f"Edit: {job.name}"
+        title = gettext("New job") if job is None else gettext("Edit: {name}").format(name=job.name)
         context = self.page(request) | {"title": title, "form": form, "job": job, "times": times}
         context["draft_url"] = console_url(DRAFT) if job is None else console_url(f"{DRAFT}_of", job.id)
         context |= _declared(job) if job is not None else {}
@@ -268,7 +299,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         """What every page of ours needs."""
         return self.admin_site.each_context(request) | {
             "opts": self.opts,
-            "title": "Jobs",
+            "title": gettext("Jobs"),
             "may_operate": may_operate_jobs(request),
             "now": timezone.now(),
         }
@@ -283,7 +314,11 @@ def _offered_jitter(request: HttpRequest) -> int | None:
 def _firings_in_words(job: JobDefinition) -> str:
     """By which schedule it fires: a job that waits for others has that of the first of its graph."""
     root = root_of(job)
-    return f"that of {root.name}, {schedule_in_words(root)}" if job.has_parents else schedule_in_words(job)
+    return (
+        gettext("that of {name}, {schedule}").format(name=root.name, schedule=schedule_words(root))
+        if job.has_parents
+        else schedule_words(job)
+    )
 
 
 def _foreseen_again(form: BackfillForm) -> Foreseen | None:
@@ -309,13 +344,13 @@ def _listed(request: HttpRequest) -> dict:
         return {"form": form, "found": None}
     after = request.GET.get("after") or None
     if after and "\0" in after:
-        raise BadRequest(f"{after[:40]!r} is not the name of a job.")
+        raise BadRequest(gettext("{after!r} is not the name of a job.").format(after=after[:40]))
     found, more = page_of_jobs(form.filter, after, PAGE)
     load_parents(found)
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
-    rows = [(job, schedule_in_words(job), state_of(job).words, runs.get(job.id)) for job in found]
+    rows = [(job, schedule_words(job), state_of(job).words, runs.get(job.id)) for job in found]
     return {"form": form, "found": rows, "next": query.urlencode() if more else "", "tenant": form.filter.tenant}
 
 
@@ -326,7 +361,7 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
         raise BadRequest(str(error)) from None
     return {
         "job": job,
-        "words": schedule_in_words(job),
+        "words": schedule_words(job),
         "state": state_of(job).words,
         "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
         "preview": _preview(job),
@@ -391,7 +426,7 @@ def _line(words: str, fire_time: datetime, verbs: list[str], *, runs: bool = Tru
 
 def _which(job: JobDefinition, fire_time: str) -> str:
     try:
-        return f"It is that of {in_zone(datetime.fromisoformat(fire_time), known_zone(job))}."
+        return gettext("It is that of {time}.").format(time=in_zone(datetime.fromisoformat(fire_time), known_zone(job)))
     except (ValueError, OverflowError):
         return ""  # the form says what is wrong with it
 
@@ -418,7 +453,9 @@ def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> obje
             return jobs.resume_job(job.id, operator, tenant=job.tenant, on_resume=given["on_resume"] or None)
         case "trigger":
             if not somebody_dispatches():
-                raise PunctualError("no beat is dispatching, so nothing would run now. Start one and try again.")
+                raise PunctualError(
+                    gettext("no beat is dispatching, so nothing would run now. Start one and try again.")
+                )
             key = str(operator.operation)
             options = {"payload": given["payload"], "overlap": given["overlap"] or None}
             return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, **options)
@@ -430,7 +467,7 @@ def _save(form: JobForm, job: JobDefinition | None, operator: Operator) -> JobDe
     if job is None:
         return jobs.create_job(form.request, operator, tenant=given["tenant"])
     if not form.changes:
-        raise PunctualError("nothing has changed, so there is nothing to save.")
+        raise PunctualError(gettext("nothing has changed, so there is nothing to save."))
     # A form without its revision was not made by us; none is older than this.
     return jobs.edit_job(job.id, form.changes, operator, tenant=job.tenant, revision=given["revision"] or 0)
 
@@ -446,7 +483,12 @@ def _carried_out(form, deed: Callable[[Operator], object], request: HttpRequest)
         form.blame(error) if isinstance(form, JobForm) else form.add_error(None, str(error))
     except OperationalError as error:
         # A lock that somebody held for too long.
-        form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing was changed; try again.")
+        form.add_error(
+            None,
+            gettext("It could not be done: {error} Nothing was changed; try again.").format(
+                error=str(error).splitlines()[0]
+            ),
+        )
     return False
 
 
@@ -469,4 +511,4 @@ def _job(object_id: object) -> JobDefinition:
     try:
         return JobDefinition.objects.get(id=int(object_id))
     except (ValueError, OverflowError, JobDefinition.DoesNotExist):
-        raise Http404(f"There is no job {str(object_id)[:40]!r}.") from None
+        raise Http404(gettext("There is no job {object_id!r}.").format(object_id=str(object_id)[:40])) from None

@@ -3,6 +3,7 @@
 from urllib.parse import urlencode
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.core.errors import TAG_LENGTH, InvalidTask, checked_tags
 from tasks_app.core.handlers import REGISTRY
@@ -16,20 +17,20 @@ from .words import LETTER_VERBS
 
 
 class LetterFilterForm(forms.Form):
-    type = forms.CharField(label="Type", required=False, max_length=100)
-    tag = forms.CharField(label="Tag", required=False, max_length=TAG_LENGTH)
-    job = forms.IntegerField(label="Job", required=False, min_value=1, max_value=2**63 - 1)
-    tenant = forms.CharField(label="Tenant", required=False, max_length=TENANT_LENGTH)
-    since = UtcField(label="Died from (UTC)", required=False)
-    until = UtcField(label="Until (UTC)", required=False)
-    cause = forms.RegexField("^[0-9a-f]{16}$", label="Cause", required=False)
+    type = forms.CharField(label=gettext_lazy("Type"), required=False, max_length=100)
+    tag = forms.CharField(label=gettext_lazy("Tag"), required=False, max_length=TAG_LENGTH)
+    job = forms.IntegerField(label=gettext_lazy("Job"), required=False, min_value=1, max_value=2**63 - 1)
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    since = UtcField(label=gettext_lazy("Died from (UTC)"), required=False)
+    until = UtcField(label=gettext_lazy("Until (UTC)"), required=False)
+    cause = forms.RegexField("^[0-9a-f]{16}$", label=gettext_lazy("Cause"), required=False)
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
         self.fields["tag"].widget.attrs |= {"autocomplete": "off", "placeholder": "timeout"}
         self.fields["cause"].widget.attrs |= {"autocomplete": "off"}
-        self.fields["cause"].error_messages["invalid"] = "A cause has 16 digits and letters a to f."
+        self.fields["cause"].error_messages["invalid"] = gettext("A cause has 16 digits and letters a to f.")
 
     def clean_tag(self) -> str | None:
         tag = self.cleaned_data["tag"] or None
@@ -41,7 +42,7 @@ class LetterFilterForm(forms.Form):
         cleaned = super().clean()
         since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and until <= since:
-            self.add_error("until", "It must be later than the start.")
+            self.add_error("until", gettext("It must be later than the start."))
         return cleaned
 
     @property
@@ -67,7 +68,10 @@ class LetterFilterForm(forms.Form):
 class LetterOrderForm(BulkForm):
     """An order for dead letters."""
 
-    NOUN, MOST, FILTER = "letter", MOST_NAMED, LetterFilterForm
+    TOO_MANY = gettext_lazy("{count:,} letters are selected; at most {most:,} can be. Choose everything that matches.")
+    NOT_A_LIST = gettext_lazy("{ids!r} is not a list of letters.")
+    NONE = gettext_lazy("No letter is selected.")
+    MOST, FILTER = MOST_NAMED, LetterFilterForm
 
     verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in LETTER_VERBS], widget=forms.HiddenInput)
 
@@ -88,7 +92,7 @@ class LetterReasonForm(LetterOrderForm):
 class TagsForm(forms.Form):
     """The tags of one letter, as they should be."""
 
-    tags = forms.CharField(label="Tags, with commas between them", required=False, max_length=2_000)
+    tags = forms.CharField(label=gettext_lazy("Tags, with commas between them"), required=False, max_length=2_000)
     reason = reason_field()
 
     def clean_tags(self) -> list[str]:

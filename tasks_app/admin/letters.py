@@ -9,12 +9,12 @@ from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
 from tasks_app.core.campaigns import CAP
 from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError, RetryLimited
-from tasks_app.core.phrases import span
 from tasks_app.engine.operations.letters import Foreseen, change_tags, deal_with, foresee
 from tasks_app.engine.watch.letters import STEPS, Cause, Causes, Curve, causes, curve, page_of_letters
 from tasks_app.lifecycle.anywhere import task_by_id
@@ -24,10 +24,11 @@ from tasks_app.models import AuditEntry, DlqEntry, JobDefinition
 from tasks_app.pages.charts import Series, bars
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.spans import span
 
 from .letter_forms import LetterFilterForm, LetterOrderForm, LetterReasonForm, TagsForm
 from .rights import LookOnly, may_operate, may_view, requires
-from .words import LETTER_VERBS
+from .words import LETTER_VERBS, order_words
 
 PAGE = 50
 CAUSES = 50
@@ -54,7 +55,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         letter = _letter(object_id)
-        context = self._page(request) | _told(letter) | {"title": f"Dead letter {letter.id}"}
+        context = self._page(request) | _told(letter) | {"title": gettext("Dead letter {id}").format(id=letter.id)}
         return TemplateResponse(request, "tasks_app/letter.html", context)
 
     @requires(may_operate, ("POST",))
@@ -66,7 +67,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
             change["remove"] = [one for one in row.tags if one not in wanted]
             operator = Operator(request.user.get_username(), form.cleaned_data["reason"])
             if not any(change.values()):
-                messages.warning(request, "The letter has exactly these tags already; nothing was changed.")
+                messages.warning(request, gettext("The letter has exactly these tags already; nothing was changed."))
                 return HttpResponseRedirect(console_url("tasks_app_dlqentry_change", row.id))
             try:
                 done = change_tags(row, operator, **change)
@@ -74,11 +75,18 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
                 form.add_error("tags", str(error))
             else:
                 if done is None:
-                    messages.warning(request, "The letter is closed; its tags stay as they are.")
+                    messages.warning(request, gettext("The letter is closed; its tags stay as they are."))
                 else:
-                    messages.success(request, f"The letter's tags are now: {', '.join(done) or 'none'}.")
+                    messages.success(
+                        request,
+                        gettext("The letter's tags are now: {tags}.").format(tags=", ".join(done) or gettext("none")),
+                    )
                 return HttpResponseRedirect(console_url("tasks_app_dlqentry_change", row.id))
-        context = self._page(request) | _told(row) | {"title": f"Dead letter {row.id}", "tags_form": form}
+        context = (
+            self._page(request)
+            | _told(row)
+            | {"title": gettext("Dead letter {id}").format(id=row.id), "tags_form": form}
+        )
         return TemplateResponse(request, "tasks_app/letter.html", context, status=400)
 
     @requires(may_operate, ("POST",))
@@ -87,7 +95,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
         given = request.POST.copy()
         given["ids"] = ",".join(request.POST.getlist("ids"))
         if given.get("scope") == LetterOrderForm.CHOSEN and not given["ids"]:
-            messages.error(request, "No letter is selected. Tick some, or choose everything that matches.")
+            messages.error(request, gettext("No letter is selected. Tick some, or choose everything that matches."))
             return HttpResponseRedirect(_back(given.get("filter", "")))
         form = LetterOrderForm(given)
         if not form.is_valid():
@@ -117,12 +125,12 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
         try:
             campaign = deal_with(order["verb"], order["filter"], operator, form.pace, letters=_chosen(order))
         except NothingToDo:
-            messages.warning(request, "Nothing matches any more; nothing was changed.")
+            messages.warning(request, gettext("Nothing matches any more; nothing was changed."))
             return HttpResponseRedirect(_back(request.POST.get("filter", "")))
         except InvalidTask as error:
             raise BadRequest(str(error)) from None
         except (PunctualError, OperationalError) as error:
-            form.add_error(None, f"{str(error).splitlines()[0]} Nothing was changed.")
+            form.add_error(None, gettext("{error} Nothing was changed.").format(error=str(error).splitlines()[0]))
             status = 429 if isinstance(error, RetryLimited) else 503
             return self._preview(request, form, order, form.filter_form.words, status=status)
         return HttpResponseRedirect(console_url("tasks_app_campaign_change", campaign.id))
@@ -149,7 +157,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
     def _page(self, request: HttpRequest) -> dict:
         return self.admin_site.each_context(request) | {
             "opts": self.opts,
-            "title": "Dead letters",
+            "title": gettext("Dead letters"),
             "may_operate": may_operate(request),
             "verbs": list(LETTER_VERBS.items()),
         }
@@ -187,21 +195,35 @@ def _spark(one: Cause, drawn: Curve | None) -> tuple[str, str]:
     chart = bars("spark", "", "", [""] * len(values), [Series("", "pu-bad", values)], "letter")
     most = max(values, default=0)
     busy = max(range(len(values)), key=values.__getitem__, default=0)
-    when = "" if drawn is None else f", most of them around {drawn.since + (busy + 0.5) * drawn.step:%d %b %H:%M} UTC"
-    return chart.series[0].shape, f"{most:,} in the busiest step{when}"
+    if drawn is None:
+        return chart.series[0].shape, gettext("{most:,} in the busiest step").format(most=most)
+    words = gettext("{most:,} in the busiest step, most of them around {at} UTC")
+    at = drawn.since + (busy + 0.5) * drawn.step
+    return chart.series[0].shape, words.format(most=most, at=f"{at:%d %b %H:%M}")
 
 
 def _chart(one: Cause, drawn: Curve):
     values = drawn.values.get(one.fingerprint, [0] * STEPS)
     labels = [f"{drawn.since + number * drawn.step:%d %b %H:%M:%S}" for number in range(len(values))]
-    words = f"Open letters by when their tasks died, in steps of {span(max(drawn.step, timedelta(seconds=1)))} (UTC)."
-    return bars("cause", "Over time", words, labels, [Series("Died", "pu-bad", values)], "letter", step="From (UTC)")
+    words = gettext("Open letters by when their tasks died, in steps of {step} (UTC).").format(
+        step=span(max(drawn.step, timedelta(seconds=1)))
+    )
+    return bars(
+        "cause",
+        gettext("Over time"),
+        words,
+        labels,
+        [Series(gettext("Died"), "pu-bad", values)],
+        "letter",
+        step=gettext("From (UTC)"),
+    )
 
 
 def _range(drawn: Curve | None) -> str:
     if drawn is None:
         return ""
-    return f"{drawn.since:%d %b %H:%M} to {drawn.since + STEPS * drawn.step:%d %b %H:%M} UTC"
+    until = drawn.since + STEPS * drawn.step
+    return gettext("{since} to {until} UTC").format(since=f"{drawn.since:%d %b %H:%M}", until=f"{until:%d %b %H:%M}")
 
 
 def _sample(one: Cause) -> dict | None:
@@ -226,8 +248,7 @@ def _chosen(order: dict) -> list[int] | None:
 
 
 def _button(verb: str, foreseen: Foreseen) -> str:
-    many = "1 task" if foreseen.taken == 1 else f"{foreseen.taken:,} tasks"
-    return f"{LETTER_VERBS[verb]} {many}"
+    return order_words(verb, foreseen.taken)
 
 
 def _back(query: str) -> str:
@@ -237,5 +258,9 @@ def _back(query: str) -> str:
 def _letter(object_id: str) -> DlqEntry:
     found = DlqEntry.objects.filter(id=int(object_id)).first() if re.fullmatch("[0-9]{1,18}", object_id) else None
     if found is None:
-        raise Http404(f"There is no dead letter {object_id[:40]!r}; closed ones are kept for some days.")
+        raise Http404(
+            gettext("There is no dead letter {object_id!r}; closed ones are kept for some days.").format(
+                object_id=object_id[:40]
+            )
+        )
     return found

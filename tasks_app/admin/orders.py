@@ -14,6 +14,8 @@ from django.db import OperationalError
 from django.db.models import Count, Max, Min
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
+from django.utils import translation
+from django.utils.translation import gettext
 
 from tasks_app.core.campaigns import CAP
 from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError, RetryLimited
@@ -45,7 +47,7 @@ def preview(pages, request: HttpRequest) -> HttpResponse:
     given = request.POST.copy()
     given["ids"] = ",".join(request.POST.getlist("ids"))
     if given.get("scope") == OrderForm.CHOSEN and not given["ids"]:
-        messages.error(request, "No task is selected. Tick some, or choose everything that matches.")
+        messages.error(request, gettext("No task is selected. Tick some, or choose everything that matches."))
         return HttpResponseRedirect(_back(given.get("filter", "")))
     form = OrderForm(given)
     if not form.is_valid():
@@ -79,19 +81,24 @@ def carry_out(pages, request: HttpRequest) -> HttpResponse:
             return HttpResponseRedirect(console_url("tasks_app_campaign_change", _begin(form, operator)))
         operate_tasks(order["verb"], order["ids"], operator, order["at"])
     except NothingToDo:
-        messages.warning(request, "Nothing matches any more; nothing was changed.")
+        messages.warning(request, gettext("Nothing matches any more; nothing was changed."))
         return HttpResponseRedirect(_back(request.POST.get("filter", "")))
     except InvalidTask as error:
         raise BadRequest(str(error)) from None
     except RetryLimited as error:
-        form.add_error(None, f"{error} Nothing was changed.")
+        form.add_error(None, gettext("{error} Nothing was changed.").format(error=error))
         return _preview_page(pages, request, form, order, _foreseen(order), status=429)
     except (PunctualError, OperationalError) as error:
         # A lock that somebody held for too long: nothing was written.
-        form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing was changed; try again.")
+        form.add_error(
+            None,
+            gettext("It could not be done: {error} Nothing was changed; try again.").format(
+                error=str(error).splitlines()[0]
+            ),
+        )
         return _preview_page(pages, request, form, order, _foreseen(order), status=503)
     if not AuditEntry.objects.filter(operation=operator.operation).exists():
-        messages.warning(request, "Nothing matches any more; nothing was changed.")
+        messages.warning(request, gettext("Nothing matches any more; nothing was changed."))
         return HttpResponseRedirect(_back(request.POST.get("filter", "")))
     return HttpResponseRedirect(console_url("tasks_app_operation", operator.operation))
 
@@ -101,7 +108,7 @@ def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     entries = AuditEntry.objects.filter(operation=operation)
     first = entries.order_by("id").first()
     if first is None:
-        raise Http404("There is no such operation.")
+        raise Http404(gettext("There is no such operation."))
     counts = Counter(dict(entries.values_list("outcome").annotate(Count("id"))))
     acted, left = split(counts)
     context = pages.page(request) | {
@@ -130,7 +137,8 @@ def _foreseen(order: dict) -> Preview:
 def _begin(form: ReasonForm, operator: Operator) -> int:
     """The campaign for everything that matches and was there when it was counted."""
     order = form.cleaned_data
-    words = ", ".join(f"{name}: {value}" for name, value in form.filter_form.words)
+    with translation.override(None):  # what is stored is in English, whoever reads it later
+        words = ", ".join(f"{name}: {value}" for name, value in form.filter_form.words)
     wanted = replace(order["filter"], newest=order["newest"])
     return start_matching(order["verb"], wanted, operator, form.pace, at=order["at"], selection=words or "all tasks").id
 
@@ -157,7 +165,7 @@ def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: 
 
 
 def _refused(pages, request, form) -> HttpResponse:
-    context = pages.page(request) | {"title": "This can't be done", "form": form, "back": _back("")}
+    context = pages.page(request) | {"title": gettext("This can't be done"), "form": form, "back": _back("")}
     return TemplateResponse(request, "tasks_app/refused.html", context, status=400)
 
 

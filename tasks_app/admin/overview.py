@@ -10,17 +10,17 @@ from functools import cache
 
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
-from tasks_app.core.phrases import milliseconds, span
 from tasks_app.engine.watch.alarm_browse import told_to_nobody
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
 from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.status import SchedulerStatus, read_status
 from tasks_app.pages.charts import Chart, Series, bars, lines
 from tasks_app.pages.links import console_url
+from tasks_app.pages.spans import milliseconds, span
 
 from .rights import may_operate, may_view
-from .words import tasks
 
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
 REFRESH_SECONDS = 5
@@ -31,7 +31,7 @@ def first_page(request: HttpRequest) -> dict:
     """Those who may not look at tasks get the list of what they may look at."""
     if not may_view(request):
         return {}
-    return read(request) | refreshed("tasks_app_overview") | {"title": "Overview"}
+    return read(request) | refreshed("tasks_app_overview") | {"title": gettext("Overview")}
 
 
 def read(request: HttpRequest) -> dict:
@@ -85,36 +85,51 @@ def _failing(hour: Hour) -> list[tuple[str, Figures, float]]:
 def _throughput(hour: Hour) -> Chart:
     ok, failed = [m.ok for m in hour.minutes.values()], [m.failed for m in hour.minutes.values()]
     total, most = sum(ok) + sum(failed), max(a + b for a, b in zip(ok, failed, strict=True))
-    summary = f"{sum(ok):,} succeeded and {sum(failed):,} failed in the last hour; at most {most:,} in a minute."
-    series = [Series("Succeeded", "pu-good", ok), Series("Failed", "pu-bad", failed)]
-    summary = summary if total else "Nothing ran in the last hour."
-    return bars("throughput", "Tasks a minute", summary, _clock(hour), series, "task")
+    summary = gettext("{ok:,} succeeded and {failed:,} failed in the last hour; at most {most:,} in a minute.").format(
+        ok=sum(ok), failed=sum(failed), most=most
+    )
+    series = [Series(gettext("Succeeded"), "pu-good", ok), Series(gettext("Failed"), "pu-bad", failed)]
+    summary = summary if total else gettext("Nothing ran in the last hour.")
+    return bars("throughput", gettext("Tasks a minute"), summary, _clock(hour), series, "task")
 
 
 def _lateness(hour: Hour) -> Chart:
     whole = hour.last(len(hour.minutes))
     middle, _, slowest = (whole.percentile_ms(share) for share in SHARES)
-    summary = "Nothing ran in the last hour."
+    summary = gettext("Nothing ran in the last hour.")
     if middle is not None:
         usual, worst = milliseconds(middle), milliseconds(slowest)
-        summary = f"Half of the tasks started within {usual} of their time, 99% within {worst}."
+        summary = gettext("Half of the tasks started within {usual} of their time, 99% within {worst}.").format(
+            usual=usual, worst=worst
+        )
     series = [
         Series(f"p{share * 100:.0f}", f"pu-p{share * 100:.0f}", [m.percentile_ms(share) for m in hour.minutes.values()])
         for share in SHARES
     ]
-    return lines("lateness", "Lateness at the start, by minute", summary, _clock(hour), series, "ms")
+    return lines("lateness", gettext("Lateness at the start, by minute"), summary, _clock(hour), series, "ms")
 
 
 def _load(load: Load) -> Chart:
     total = sum(load.minutes)
-    about = "" if load.exact else "about "
-    come = f"{tasks(total)} {'comes' if total == 1 else 'come'} due"
-    summary = f"{about}{come} in the next hour; at most {about}{max(load.minutes):,} in a minute."
-    if not total:
-        summary = "Nothing comes due in the next hour."
-    labels = [f"in {minute} min" for minute in range(len(load.minutes))]
-    series = [Series("Due", "pu-next", load.minutes)]
-    return bars("load", "Coming due, by minute", summary[0].upper() + summary[1:], labels, series, "task")
+    summary = gettext("Nothing comes due in the next hour.")
+    if total:
+        words = (
+            ngettext(
+                "{count:,} task comes due in the next hour; at most {most:,} in a minute.",
+                "{count:,} tasks come due in the next hour; at most {most:,} in a minute.",
+                total,
+            )
+            if load.exact
+            else ngettext(
+                "About {count:,} task comes due in the next hour; at most about {most:,} in a minute.",
+                "About {count:,} tasks come due in the next hour; at most about {most:,} in a minute.",
+                total,
+            )
+        )
+        summary = words.format(count=total, most=max(load.minutes))
+    labels = [gettext("in {minute} min").format(minute=minute) for minute in range(len(load.minutes))]
+    series = [Series(gettext("Due"), "pu-next", load.minutes)]
+    return bars("load", gettext("Coming due, by minute"), summary, labels, series, "task")
 
 
 def _clock(hour: Hour) -> list[str]:

@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -22,7 +23,7 @@ class RecoveryAdmin(LookOnly, ModelAdmin):
         refuse_unknown(request)
         rows = Recovery.objects.order_by("-id")[:SHOWN]
         context = self.admin_site.each_context(request) | {
-            "title": "Recoveries",
+            "title": gettext("Recoveries"),
             "opts": self.opts,
             "found": [(row, seconds_of(row)) for row in rows],
             "shown": SHOWN,
@@ -33,9 +34,9 @@ class RecoveryAdmin(LookOnly, ModelAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         row = Recovery.objects.filter(id=int(object_id)).first() if _is_id(object_id) else None
         if row is None:
-            raise Http404(f"There is no recovery {object_id[:40]!r}.")
+            raise Http404(gettext("There is no recovery {object_id!r}.").format(object_id=object_id[:40]))
         context = self.admin_site.each_context(request) | {
-            "title": f"Recovery from {row.incident}",
+            "title": gettext("Recovery from {incident}").format(incident=row.incident),
             "opts": self.opts,
             "original": row,
             "recovery": row,

@@ -5,6 +5,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -26,22 +27,26 @@ from .secrets import ReasonOnly
 LIST = "tasks_app_safeguard_changelist"
 SHOWN = 50
 WORDS = {
-    "force": "It acts from now on, whatever is found, until its time is over.",
-    "forbid": "It ends what it does, and doesn't act until its time is over, whatever is found.",
-    "end": "It ends what it does, and what was forced or forbidden. It acts anew if its limit stays passed.",
+    "force": gettext_lazy("It acts from now on, whatever is found, until its time is over."),
+    "forbid": gettext_lazy("It ends what it does, and doesn't act until its time is over, whatever is found."),
+    "end": gettext_lazy(
+        "It ends what it does, and what was forced or forbidden. It acts anew if its limit stays passed."
+    ),
 }
-BUTTONS = {"force": "Force it", "forbid": "Forbid it", "end": "End it"}
+BUTTONS = {"force": gettext_lazy("Force it"), "forbid": gettext_lazy("Forbid it"), "end": gettext_lazy("End it")}
 
 
 class EndForm(ReasonOnly):
     subject = forms.CharField(
-        label="About: a task type, or host: and a host; empty: all", max_length=SUBJECT_LENGTH, required=False
+        label=gettext_lazy("About: a task type, or host: and a host; empty: all"),
+        max_length=SUBJECT_LENGTH,
+        required=False,
     )
     field_order = ("subject", "reason", "operation")
 
 
 class ForbidForm(EndForm):
-    length = forms.CharField(label="For how long, such as 30m or 2h", max_length=40, initial="1h")
+    length = forms.CharField(label=gettext_lazy("For how long, such as 30m or 2h"), max_length=40, initial="1h")
     field_order = ("subject", "length", "reason", "operation")
 
     def clean_length(self) -> float:
@@ -52,7 +57,7 @@ class ForbidForm(EndForm):
 
 
 class ForceForm(ForbidForm):
-    stage = forms.IntegerField(label="Stage: how far it goes; empty: as it would begin", required=False)
+    stage = forms.IntegerField(label=gettext_lazy("Stage: how far it goes; empty: as it would begin"), required=False)
     field_order = ("subject", "stage", "length", "reason", "operation")
 
 
@@ -77,7 +82,7 @@ class SafeguardAdmin(LookOnly, ModelAdmin):
     @requires(may_view_safeguards)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        context = self._page(request, "Safeguards") | {
+        context = self._page(request, gettext("Safeguards")) | {
             "safeguards": read_safeguards(),
             "incidents": page_of_incidents(None, SHOWN),
             "may_operate": may_operate_safeguards(request),
@@ -88,14 +93,19 @@ class SafeguardAdmin(LookOnly, ModelAdmin):
     def order_view(self, request: HttpRequest, name: str, verb: str) -> HttpResponse:
         """GET says what it would do; POST does it."""
         if name not in tuple(Name) or verb not in FORMS:
-            raise Http404("There is no such safeguard, or nothing of the kind can be done to one.")
+            raise Http404(gettext("There is no such safeguard, or nothing of the kind can be done to one."))
         form = FORMS[verb](request.POST or None)
         form.fields["subject"].initial = request.GET.get("subject", "")[:SUBJECT_LENGTH]
         if request.method == "POST" and form.is_valid() and self._ordered(request, name, verb, form):
-            messages.success(request, f"{BUTTONS[verb]}: {name}. A beat does it within seconds.")
+            messages.success(
+                request,
+                gettext("{button}: {name}. A beat does it within seconds.").format(button=BUTTONS[verb], name=name),
+            )
             return HttpResponseRedirect(console_url(LIST))
         context = self._page(request, f"{BUTTONS[verb]}: {name}") | {"form": form, "button": BUTTONS[verb]}
-        words = WORDS[verb] + (f" It has {stages_of(name)} stages." if verb == "force" and stages_of(name) > 1 else "")
+        words = WORDS[verb]
+        if verb == "force" and stages_of(name) > 1:
+            words += " " + gettext("It has {count} stages.").format(count=stages_of(name))
         context |= {"words": words, "subject": name, "back": console_url(LIST), "danger": False}
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)

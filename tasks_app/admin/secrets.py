@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -38,17 +39,21 @@ class ReasonOnly(forms.Form):
 
 
 class SecretForm(ReasonOnly):
-    name = forms.CharField(label="Name, by which callbacks refer to it", max_length=NAME_LENGTH)
-    tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH)
+    name = forms.CharField(label=gettext_lazy("Name, by which callbacks refer to it"), max_length=NAME_LENGTH)
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=TENANT_LENGTH)
     value = forms.CharField(
-        label="Value; empty: one that signs is made, and shown once on the next page",
+        label=gettext_lazy("Value; empty: one that signs is made, and shown once on the next page"),
         max_length=HEADER_LENGTH,
         required=False,
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
-    hosts = forms.CharField(label="The only hosts it may be sent to, separated by commas; empty: any", required=False)
-    keep_old = forms.BooleanField(label="Keep the old value: it signs, too, until it is withdrawn", required=False)
+    hosts = forms.CharField(
+        label=gettext_lazy("The only hosts it may be sent to, separated by commas; empty: any"), required=False
+    )
+    keep_old = forms.BooleanField(
+        label=gettext_lazy("Keep the old value: it signs, too, until it is withdrawn"), required=False
+    )
     field_order = ("name", "tenant", "value", "hosts", "keep_old", "reason", "operation")
 
     def __init__(self, *args, secret: Secret | None = None, **kwargs) -> None:
@@ -87,7 +92,7 @@ class SecretAdmin(LookOnly, ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
         found = list(Secret.objects.order_by("tenant", "name")[:SHOWN])
-        context = self._page(request, "Secrets") | {
+        context = self._page(request, gettext("Secrets")) | {
             "found": found,
             "shown": SHOWN if len(found) == SHOWN else None,
             "may_operate": may_operate_secrets(request),
@@ -104,20 +109,22 @@ class SecretAdmin(LookOnly, ModelAdmin):
 
     @requires(may_operate_secrets)
     def withdraw_view(self, request: HttpRequest, secret_id: int) -> HttpResponse:
-        words = "Only its newest value is valid from now on. A receiver that doesn't have it refuses what is signed."
-        return self._order_page(request, _row(secret_id), "Withdraw old values", words, secret_verbs.withdraw)
+        words = gettext(
+            "Only its newest value is valid from now on. A receiver that doesn't have it refuses what is signed."
+        )
+        return self._order_page(request, _row(secret_id), gettext("Withdraw old values"), words, secret_verbs.withdraw)
 
     @requires(may_operate_secrets)
     def forget_view(self, request: HttpRequest, secret_id: int) -> HttpResponse:
-        words = "Its value is forgotten. Callbacks that refer to it fail, until it is set again."
-        return self._order_page(request, _row(secret_id), "Delete", words, secret_verbs.delete)
+        words = gettext("Its value is forgotten. Callbacks that refer to it fail, until it is set again.")
+        return self._order_page(request, _row(secret_id), gettext("Delete"), words, secret_verbs.delete)
 
     def _form_page(self, request: HttpRequest, row: Secret | None) -> HttpResponse:
         # Not kept over a login as other forms are: a value would lie in the session meanwhile.
         form = SecretForm(request.POST or None, secret=row)
         if request.method == "POST" and form.is_valid() and (answer := self._set(request, form, row)):
             return answer
-        title = "New secret" if row is None else f"Set: {row}"
+        title = gettext("New secret") if row is None else gettext("Set: {row}").format(row=row)
         context = self._page(request, title) | {"form": form}
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/secret_form.html", context, status=status)
@@ -133,9 +140,12 @@ class SecretAdmin(LookOnly, ModelAdmin):
             form.add_error(None, str(error))
             return None
         if kept is not None and kept.made is not None:
-            context = self._page(request, f"Secret {kept.row}") | {"secret": kept.row, "text": kept.made}
+            context = self._page(request, gettext("Secret {row}").format(row=kept.row)) | {
+                "secret": kept.row,
+                "text": kept.made,
+            }
             return TemplateResponse(request, "tasks_app/secret.html", context)
-        messages.success(request, f"Secret {name} of tenant {tenant} is set.")
+        messages.success(request, gettext("Secret {name} of tenant {tenant} is set.").format(name=name, tenant=tenant))
         return HttpResponseRedirect(console_url(LIST))
 
     def _order_page(self, request: HttpRequest, row: Secret, button: str, words: str, verb) -> HttpResponse:
@@ -147,7 +157,7 @@ class SecretAdmin(LookOnly, ModelAdmin):
             except PunctualError as error:
                 messages.warning(request, str(error))
             else:
-                messages.success(request, f"{button}: {row}. Done.")
+                messages.success(request, gettext("{button}: {row}. Done.").format(button=button, row=row))
             return HttpResponseRedirect(console_url(LIST))
         context = self._page(request, f"{button}: {row}") | {"form": form, "button": button, "words": words}
         context |= {"subject": row, "back": console_url(LIST), "danger": True}
@@ -165,5 +175,5 @@ def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
 def _row(secret_id: int) -> Secret:
     row = Secret.objects.filter(id=secret_id).first() if secret_id < 2**63 else None
     if row is None:
-        raise Http404("There is no such secret.")
+        raise Http404(gettext("There is no such secret."))
     return row

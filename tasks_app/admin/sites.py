@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.conf import SITE_NAME
@@ -35,7 +36,7 @@ class SiteForm(ReasonOnly):
     confirm = forms.CharField(
         max_length=60, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
     )
-    anyway = forms.BooleanField(label="None of its beats is alive: activate it anyway", required=False)
+    anyway = forms.BooleanField(label=gettext_lazy("None of its beats is alive: activate it anyway"), required=False)
     epoch = forms.IntegerField(widget=forms.HiddenInput)
     field_order = ("confirm", "anyway", "reason", "operation", "epoch")
 
@@ -43,14 +44,18 @@ class SiteForm(ReasonOnly):
         super().__init__(*args, **kwargs)
         self.word = word
         self.initial |= {"epoch": epoch}
-        self.fields["confirm"].label = f"Type {word} to confirm it"
+        self.fields["confirm"].label = gettext("Type {word} to confirm it").format(word=word)
         if not dead:
             del self.fields["anyway"]
 
     def clean_confirm(self) -> str:
         typed = self.cleaned_data["confirm"]
         if typed != self.word:
-            raise forms.ValidationError(f"You typed {typed!r}. Nothing was changed; to go on, type {self.word!r}.")
+            raise forms.ValidationError(
+                gettext("You typed {typed!r}. Nothing was changed; to go on, type {word!r}.").format(
+                    typed=typed, word=self.word
+                )
+            )
         return typed
 
 
@@ -76,7 +81,7 @@ class SiteAdmin(LookOnly, ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
         view = read_sites()
-        context = self._page(request, "Sites") | {
+        context = self._page(request, gettext("Sites")) | {
             "view": view,
             "recovery": view.resuming and Recovery.objects.filter(incident=view.resuming).first(),
             "choices": last_choices(CHOICES_SHOWN),
@@ -88,7 +93,7 @@ class SiteAdmin(LookOnly, ModelAdmin):
     def activate_view(self, request: HttpRequest, name: str) -> HttpResponse:
         """GET says what it would do; POST does it."""
         if not re.fullmatch(SITE_NAME, name, re.ASCII):
-            raise Http404(f"No site can be called {name[:60]!r}.")
+            raise Http404(gettext("No site can be called {name!r}.").format(name=name[:60]))
         return self._order_page(request, name)
 
     @requires(may_operate_installation)
@@ -101,15 +106,21 @@ class SiteAdmin(LookOnly, ModelAdmin):
         about = {"word": site or ALL_STAND_BY, "epoch": view.epoch, "dead": site is not None and not seen.beats}
         form = SiteForm(request.POST or take_back(request), **about)
         if request.method == "POST" and form.is_valid() and self._ordered(request, site, form):
-            done = "All sites stand by." if site is None else f"Site {site} is chosen, and no other one works."
+            done = (
+                gettext("All sites stand by.")
+                if site is None
+                else gettext("Site {site} is chosen, and no other one works.").format(site=site)
+            )
             messages.success(request, done)
             return HttpResponseRedirect(console_url(LIST))
-        button = "Let all stand by" if site is None else "Activate"
+        button = gettext("Let all stand by") if site is None else gettext("Activate")
         context = self._page(request, f"{button}: {site}" if site else button) | {
             "form": form,
             "button": button,
-            "subject": site or "all sites",
-            "words": f"{seen} {'To go on, activate one' if site is None else 'To go back, activate the other'}.",
+            "subject": site or gettext("all sites"),
+            "words": "{} {}".format(
+                seen, gettext("To go on, activate one.") if site is None else gettext("To go back, activate the other.")
+            ),
             "back": console_url(LIST),
             "danger": True,
         }

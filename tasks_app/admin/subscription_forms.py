@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.core.targets import Target, ToFunction, ToQueue, ToStream, ToWebhook
 from tasks_app.lifecycle.subscriptions import NAME_LENGTH
@@ -12,10 +13,10 @@ from tasks_app.models.schedule_task import TENANT_LENGTH
 from .forms import UtcField, reason_field
 
 _SINKS = {
-    Subscription.WEBHOOK: "A webhook: each event is posted to an address, signed",
-    Subscription.STREAM: "A Redis stream",
-    Subscription.QUEUE: "A queue of a message broker",
-    Subscription.PYTHON: "A Python function of an app; the beats run it",
+    Subscription.WEBHOOK: gettext_lazy("A webhook: each event is posted to an address, signed"),
+    Subscription.STREAM: gettext_lazy("A Redis stream"),
+    Subscription.QUEUE: gettext_lazy("A queue of a message broker"),
+    Subscription.PYTHON: gettext_lazy("A Python function of an app; the beats run it"),
 }
 
 
@@ -29,8 +30,8 @@ class PatternsField(forms.CharField):
 
 
 class SubscriptionOrderForm(forms.Form):
-    since = UtcField(label="From this time on (UTC)", required=False)
-    event = forms.CharField(label="The event, by its id", max_length=50)
+    since = UtcField(label=gettext_lazy("From this time on (UTC)"), required=False)
+    event = forms.CharField(label=gettext_lazy("The event, by its id"), max_length=50)
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
@@ -40,33 +41,46 @@ class SubscriptionOrderForm(forms.Form):
         if event is None:
             del self.fields["event"]
         if since:
-            self.fields["since"].label, self.fields["since"].required = f"{since} (UTC)", since_needed
+            self.fields["since"].label, self.fields["since"].required = (
+                gettext("{label} (UTC)").format(label=since),
+                since_needed,
+            )
         else:
             del self.fields["since"]
 
 
 class SubscriptionForm(SubscriptionOrderForm):
-    name = forms.CharField(label="Name", max_length=NAME_LENGTH)
-    tenant = forms.CharField(label="Tenant; empty: events of all tenants", max_length=TENANT_LENGTH, required=False)
-    events = PatternsField(label="Events, such as task.dead, task.* or !task.late; the last that matches decides")
-    task_types = PatternsField(label="Task types, with * if you like; empty: all", required=False)
-    sink = forms.ChoiceField(label="Goes to", choices=list(_SINKS.items()))
-    url = forms.CharField(label="Webhook: its address", required=False, max_length=2000)
-    stream = forms.CharField(label="Stream: its name", required=False)
-    maxlen = forms.IntegerField(label="Stream: how many entries it keeps, about", required=False, min_value=1)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_LENGTH)
+    tenant = forms.CharField(
+        label=gettext_lazy("Tenant; empty: events of all tenants"), max_length=TENANT_LENGTH, required=False
+    )
+    events = PatternsField(
+        label=gettext_lazy("Events, such as task.dead, task.* or !task.late; the last that matches decides")
+    )
+    task_types = PatternsField(label=gettext_lazy("Task types, with * if you like; empty: all"), required=False)
+    sink = forms.ChoiceField(label=gettext_lazy("Goes to"), choices=list(_SINKS.items()))
+    url = forms.CharField(label=gettext_lazy("Webhook: its address"), required=False, max_length=2000)
+    stream = forms.CharField(label=gettext_lazy("Stream: its name"), required=False)
+    maxlen = forms.IntegerField(
+        label=gettext_lazy("Stream: how many entries it keeps, about"), required=False, min_value=1
+    )
     broker = forms.CharField(
-        label="Queue or stream: the broker's name in the settings (BROKERS); a stream without one is in our own Redis",
+        label=gettext_lazy(
+            "Queue or stream: the broker's name in the settings (BROKERS); a stream without one is in our own Redis"
+        ),
         required=False,
     )
-    queue = forms.CharField(label="Queue: its name", required=False)
-    function = forms.CharField(label="Python: the function's name, as @subscriber has it", required=False)
+    queue = forms.CharField(label=gettext_lazy("Queue: its name"), required=False)
+    function = forms.CharField(label=gettext_lazy("Python: the function's name, as @subscriber has it"), required=False)
     field_order = (
         *("name", "tenant", "events", "task_types", "sink", "url", "stream", "maxlen", "broker", "queue", "function"),
         *("since", "reason", "operation"),
     )
 
     def __init__(self, *args, subscription: Subscription | None = None, **kwargs) -> None:
-        super().__init__(*args, since="" if subscription else "Also what happened since; empty: from now on", **kwargs)
+        super().__init__(
+            *args, since="" if subscription else gettext("Also what happened since; empty: from now on"), **kwargs
+        )
         if subscription is None:
             self.initial |= {"sink": Subscription.WEBHOOK, "maxlen": 100_000}
             return

@@ -9,11 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
 from tasks_app.core.errors import NotThere, PunctualError
-from tasks_app.core.phrases import milliseconds
 from tasks_app.engine.operations import subscriptions
 from tasks_app.engine.operations.jobs import once
 from tasks_app.engine.watch.relay_status import read_relay
@@ -22,6 +22,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import AuditEntry, Delivery, Subscription
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.spans import milliseconds
 from tasks_app.pages.typed import take_back
 
 from .rights import LookOnly, may_operate_subscriptions, may_view_subscriptions, requires
@@ -44,40 +45,52 @@ class Verb(NamedTuple):
 
 VERBS = {
     "pause": Verb(
-        "Pause", "Nothing is delivered until you resume it. Events wait for it, as long as they are kept.", "is paused"
+        gettext_lazy("Pause"),
+        gettext_lazy("Nothing is delivered until you resume it. Events wait for it, as long as they are kept."),
+        gettext_lazy("{subscription} is paused."),
     ),
     "resume": Verb(
-        "Resume",
-        "It goes on from where it stopped, or from a time: before that time nothing more is delivered, and what was "
-        "delivered after it comes again.",
-        "is active again",
-        "From this time on; empty: from where it stopped",
+        gettext_lazy("Resume"),
+        gettext_lazy(
+            "It goes on from where it stopped, or from a time: before that time nothing more is delivered, and what "
+            "was delivered after it comes again."
+        ),
+        gettext_lazy("{subscription} is active again."),
+        gettext_lazy("From this time on; empty: from where it stopped"),
     ),
     "replay": Verb(
-        "Deliver again",
-        "Everything since then is delivered once more, with the ids it had; then it goes on as before.",
-        "goes back to that time",
-        "Since",
+        gettext_lazy("Deliver again"),
+        gettext_lazy("Everything since then is delivered once more, with the ids it had; then it goes on as before."),
+        gettext_lazy("{subscription} goes back to that time."),
+        gettext_lazy("Since"),
         True,
     ),
     "skip": Verb(
-        "Skip one event",
-        "The next event is left out: its receiver never gets it. Everything behind it is delivered, and what was "
-        "delivered while it could not be may come again, with the id it had.",
-        "goes on behind that event",
+        gettext_lazy("Skip one event"),
+        gettext_lazy(
+            "The next event is left out: its receiver never gets it. Everything behind it is delivered, and what was "
+            "delivered while it could not be may come again, with the id it had."
+        ),
+        gettext_lazy("{subscription} goes on behind that event."),
         event=True,
     ),
     "secret": Verb(
-        "New secret",
-        "Each webhook is signed with the new secret and with the old ones. Withdraw those when the receiver has it.",
-        "has a new secret",
+        gettext_lazy("New secret"),
+        gettext_lazy(
+            "Each webhook is signed with the new secret and with the old ones. Withdraw those when the receiver has it."
+        ),
+        gettext_lazy("{subscription} has a new secret."),
     ),
     "withdraw": Verb(
-        "Withdraw old secrets",
-        "Only the newest secret signs from now on. A receiver that doesn't have it refuses everything.",
-        "is signed with the newest secret alone",
+        gettext_lazy("Withdraw old secrets"),
+        gettext_lazy("Only the newest secret signs from now on. A receiver that doesn't have it refuses everything."),
+        gettext_lazy("{subscription} is signed with the newest secret alone."),
     ),
-    "delete": Verb("Delete", "Nothing more is delivered, and its secrets and deliveries are forgotten.", "is deleted"),
+    "delete": Verb(
+        gettext_lazy("Delete"),
+        gettext_lazy("Nothing more is delivered, and its secrets and deliveries are forgotten."),
+        gettext_lazy("{subscription} is deleted."),
+    ),
 }
 
 
@@ -133,15 +146,25 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
         row = _row(subscription_id)
         said = subscriptions.send_test(row.id, Operator(request.user.get_username(), "a test event"))
         if said.ok:
-            messages.success(request, f"The test event was delivered in {milliseconds(said.ms)}: {said.status}.")
+            messages.success(
+                request,
+                gettext("The test event was delivered in {ms}: {status}.").format(
+                    ms=milliseconds(said.ms), status=said.status
+                ),
+            )
         else:
-            messages.warning(request, f"The test event was not delivered: {said.status}. {said.answer}")
+            messages.warning(
+                request,
+                gettext("The test event was not delivered: {status}. {answer}").format(
+                    status=said.status, answer=said.answer
+                ),
+            )
         return HttpResponseRedirect(console_url(ONE, row.id))
 
     @requires(may_operate_subscriptions)
     def order_view(self, request: HttpRequest, subscription_id: int, verb: str) -> HttpResponse:
         if verb not in VERBS:
-            raise Http404(f"There is no action {verb[:20]!r} here.")
+            raise Http404(gettext("There is no action {verb!r} here.").format(verb=verb[:20]))
         row, order = _row(subscription_id), VERBS[verb]
         waiting = subscriptions.next_event(row) if order.event else None
         form = SubscriptionOrderForm(
@@ -158,7 +181,7 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
             ):
                 if isinstance(done, str):
                     return self._secret_page(request, row, done)
-                messages.success(request, f"{row} {order.did}.")
+                messages.success(request, order.did.format(subscription=row))
                 return HttpResponseRedirect(console_url(LIST) if verb == "delete" else console_url(ONE, row.id))
         context = self.page(request) | {"title": f"{order.button}: {row}", "subscription": row, "form": form}
         context |= {"order": order, "danger": verb in ("delete", "withdraw", "skip"), "stuck": waiting}
@@ -172,23 +195,27 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
             if form.is_valid() and (saved := _carried_out(form, lambda by: _save(form, row, by), request)):
                 if isinstance(saved, Subscription) and saved.new_secret:
                     return self._secret_page(request, saved, saved.new_secret)
-                messages.success(request, "The subscription was saved.")
+                messages.success(request, gettext("The subscription was saved."))
                 known = isinstance(saved, Subscription)
                 return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
-        title = "New subscription" if row is None else f"Edit: {row}"
+        title = gettext("New subscription") if row is None else gettext("Edit: {row}").format(row=row)
         context = self.page(request) | {"title": title, "form": form, "subscription": row}
         return TemplateResponse(request, "tasks_app/subscription_form.html", context, status=status)
 
     def _secret_page(self, request: HttpRequest, row: Subscription, secret: str) -> HttpResponse:
         """The page with its text, which is nowhere else."""
-        context = self.page(request) | {"title": f"Secret of {row}", "subscription": row, "text": secret}
+        context = self.page(request) | {
+            "title": gettext("Secret of {row}").format(row=row),
+            "subscription": row,
+            "text": secret,
+        }
         return TemplateResponse(request, "tasks_app/subscription_secret.html", context)
 
     def page(self, request: HttpRequest) -> dict:
         """What every page of ours needs."""
         return self.admin_site.each_context(request) | {
             "opts": self.opts,
-            "title": "Subscriptions",
+            "title": gettext("Subscriptions"),
             "may_operate": may_operate_subscriptions(request),
             "now": timezone.now(),
         }
@@ -211,10 +238,10 @@ def _act(verb: str, row: Subscription, given: dict, operator: Operator) -> objec
     match verb:
         case "pause":
             if not lifecycle.pause(row.id, operator):
-                raise PunctualError("it is not active, so there is nothing to pause.")
+                raise PunctualError(gettext("it is not active, so there is nothing to pause."))
         case "resume":
             if not lifecycle.resume(row.id, operator, since=given["since"]):
-                raise PunctualError("it is active already.")
+                raise PunctualError(gettext("it is active already."))
         case "replay":
             lifecycle.replay(row.id, given["since"], operator)
         case "skip":
@@ -249,7 +276,12 @@ def _carried_out(form, deed: Callable[[Operator], object], request: HttpRequest)
         form.blame(error) if isinstance(form, SubscriptionForm) else form.add_error(None, str(error))
     except OperationalError as error:
         # A lock that somebody held for too long.
-        form.add_error(None, f"It could not be done: {str(error).splitlines()[0]} Nothing was changed; try again.")
+        form.add_error(
+            None,
+            gettext("It could not be done: {error} Nothing was changed; try again.").format(
+                error=str(error).splitlines()[0]
+            ),
+        )
     return False
 
 
@@ -257,4 +289,6 @@ def _row(object_id: object) -> Subscription:
     try:
         return Subscription.objects.get(id=int(object_id))
     except (ValueError, OverflowError, Subscription.DoesNotExist):
-        raise Http404(f"There is no subscription {str(object_id)[:40]!r}.") from None
+        raise Http404(
+            gettext("There is no subscription {object_id!r}.").format(object_id=str(object_id)[:40])
+        ) from None

@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -45,7 +46,9 @@ PAGE = 50
 MOST_EXPORTED = 100_000  # tasks in one file from the list
 EXPORT_SECONDS = 120.0
 REFRESH_SECONDS = 2  # of what runs
-_DECRYPTED = "Its payload, result, errors and log are shown to you this once. That you have looked is in the audit."
+_DECRYPTED = gettext_lazy(
+    "Its payload, result, errors and log are shown to you this once. That you have looked is in the audit."
+)
 LOGS = 10  # tries whose lines a page shows
 HISTORY = 50  # attempts, entries and rows of a unit that a page shows
 
@@ -79,7 +82,12 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         known_by = ScheduleTask(
             id=task.id, task_type=task.task_type, biz_key=task.biz_key
         )  # in the header and its links
-        context = self.page(request) | _told(task) | _running(task) | {"title": f"Task {task.id}", "original": known_by}
+        context = (
+            self.page(request)
+            | _told(task)
+            | _running(task)
+            | {"title": gettext("Task {id}").format(id=task.id), "original": known_by}
+        )
         context["why"] = why_task(task) if "why" in request.GET else None
         context["may_decrypt"] = is_hidden(task) and may_decrypt(request)
         return TemplateResponse(request, "tasks_app/task.html", context)
@@ -95,7 +103,11 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     def decrypt_view(self, request: HttpRequest, task: int) -> HttpResponse:
         """What is encrypted of it, for whoever may see it and says why; each look is audited."""
         row, form = _task(str(task)), ReasonOnly(request.POST or None)
-        context = self.page(request) | {"title": f"Decrypt task {row.id}", "task": row, "form": form}
+        context = self.page(request) | {
+            "title": gettext("Decrypt task {id}").format(id=row.id),
+            "task": row,
+            "form": form,
+        }
         if request.method == "POST" and form.is_valid():
             operator = Operator(
                 request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"]
@@ -108,7 +120,12 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
                 answer = TemplateResponse(request, "tasks_app/task_decrypted.html", context)
                 answer["Cache-Control"] = "no-store"
                 return answer
-        context |= {"button": "Decrypt", "subject": f"task {row.id}", "words": _DECRYPTED, "danger": False}
+        context |= {
+            "button": gettext("Decrypt"),
+            "subject": gettext("task {id}").format(id=row.id),
+            "words": _DECRYPTED,
+            "danger": False,
+        }
         context["back"] = console_url("tasks_app_scheduletask_change", row.id)
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
@@ -141,7 +158,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         """What every page of ours needs."""
         return self.admin_site.each_context(request) | {
             "opts": self.opts,
-            "title": "Tasks",
+            "title": gettext("Tasks"),
             "may_operate": may_operate(request),
             "now": timezone.now(),
         }
@@ -255,5 +272,9 @@ def _logs(rows: QuerySet[TaskLog]) -> list[TaskLog]:
 def _task(object_id: str) -> TaskFields:
     task = task_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
     if task is None:
-        raise Http404(f"There is no task {object_id[:40]!r}; finished ones are kept for some days.")
+        raise Http404(
+            gettext("There is no task {object_id!r}; finished ones are kept for some days.").format(
+                object_id=object_id[:40]
+            )
+        )
     return with_tries([task])[0]

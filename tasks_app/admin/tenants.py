@@ -5,6 +5,8 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils.text import capfirst, format_lazy
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -30,13 +32,20 @@ LIST = "tasks_app_tenant_changelist"
 
 
 class TenantForm(ReasonOnly):
-    name = forms.CharField(label="Name, as tasks, jobs and tokens have it", max_length=TENANT_LENGTH)
-    title = forms.CharField(label="Title, for people", max_length=TITLE_LENGTH, required=False)
-    timezone = forms.CharField(label="Time zone of its new jobs; empty: UTC", max_length=64, required=False)
-    contacts = forms.CharField(label="Mail addresses of whom to tell, separated by commas", required=False)
-    weight = forms.IntegerField(label=f"Weight beside others; {USUAL_WEIGHT} is the usual one", required=False)
+    name = forms.CharField(label=gettext_lazy("Name, as tasks, jobs and tokens have it"), max_length=TENANT_LENGTH)
+    title = forms.CharField(label=gettext_lazy("Title, for people"), max_length=TITLE_LENGTH, required=False)
+    timezone = forms.CharField(
+        label=gettext_lazy("Time zone of its new jobs; empty: UTC"), max_length=64, required=False
+    )
+    contacts = forms.CharField(
+        label=gettext_lazy("Mail addresses of whom to tell, separated by commas"), required=False
+    )
+    weight = forms.IntegerField(
+        label=format_lazy(gettext_lazy("Weight beside others; {weight} is the usual one"), weight=USUAL_WEIGHT),
+        required=False,
+    )
     encrypted = forms.BooleanField(
-        label="Encrypt payloads, results, errors and secrets with a key of its own", required=False
+        label=gettext_lazy("Encrypt payloads, results, errors and secrets with a key of its own"), required=False
     )
     seen = forms.CharField(required=False, widget=forms.HiddenInput)  # the version that the form was filled from
     field_order = (
@@ -47,7 +56,7 @@ class TenantForm(ReasonOnly):
     def __init__(self, *args, row: Tenant | None = None, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         for quota in QUOTAS.values():
-            label = f"{quota.words.capitalize()}, at most; empty: no limit"
+            label = gettext("{quota}, at most; empty: no limit").format(quota=capfirst(gettext(quota.words)))
             self.fields[quota.name] = forms.IntegerField(label=label, required=False)
         self.order_fields(self.field_order)
         self.initial |= {"weight": USUAL_WEIGHT}
@@ -66,7 +75,7 @@ class TenantForm(ReasonOnly):
 
 
 class SuspendForm(ReasonOnly):
-    until = UtcField(label="Until (UTC); empty: until it is resumed", required=False)
+    until = UtcField(label=gettext_lazy("Until (UTC); empty: until it is resumed"), required=False)
     field_order = ("until", "reason", "operation")
 
 
@@ -99,7 +108,7 @@ class TenantAdmin(LookOnly, ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
         found = list_tenants("", SHOWN)
-        context = self._page(request, "Tenants") | {
+        context = self._page(request, gettext("Tenants")) | {
             "found": found,
             "counted": COUNTED,
             "shown": SHOWN if len(found) == SHOWN else None,
@@ -110,7 +119,7 @@ class TenantAdmin(LookOnly, ModelAdmin):
     @requires(may_view_tenants)
     def show_view(self, request: HttpRequest, name: str) -> HttpResponse:
         row = _row(name)
-        context = self._page(request, f"Tenant {row}") | {
+        context = self._page(request, gettext("Tenant {row}").format(row=row)) | {
             "row": row,
             "view": view_of(row),
             "counted": COUNTED,
@@ -133,7 +142,7 @@ class TenantAdmin(LookOnly, ModelAdmin):
     @requires(may_operate_tenants)
     def suspend_view(self, request: HttpRequest, name: str) -> HttpResponse:
         row = _row(name)
-        words = (
+        words = gettext(
             "Nothing of it is started or planned from now on; what runs goes on to its end, and all its data stays. "
             "Its tokens can read, and nothing else."
         )
@@ -142,22 +151,22 @@ class TenantAdmin(LookOnly, ModelAdmin):
         def suspend(by: Operator) -> None:
             tenants.suspend(row.name, by, until=form.cleaned_data["until"])
 
-        return self._order_page(request, row, form, "Suspend", words, suspend)
+        return self._order_page(request, row, form, gettext("Suspend"), words, suspend)
 
     @requires(may_operate_tenants)
     def resume_view(self, request: HttpRequest, name: str) -> HttpResponse:
         row = _row(name)
-        words = "What came due meanwhile is due again within seconds; what has expired does not run."
+        words = gettext("What came due meanwhile is due again within seconds; what has expired does not run.")
         form = ReasonOnly(request.POST or take_back(request))
-        return self._order_page(request, row, form, "Resume", words, lambda by: tenants.resume(row.name, by))
+        return self._order_page(request, row, form, gettext("Resume"), words, lambda by: tenants.resume(row.name, by))
 
     def _form_page(self, request: HttpRequest, row: Tenant | None) -> HttpResponse:
         form = TenantForm(request.POST or take_back(request), row=row)
         if request.method == "POST" and form.is_valid() and self._saved(request, form, row):
             name = form.cleaned_data["name"] if row is None else row.name
-            messages.success(request, f"Tenant {name} is saved.")
+            messages.success(request, gettext("Tenant {name} is saved.").format(name=name))
             return HttpResponseRedirect(console_url(LIST))
-        title = "New tenant" if row is None else f"Change: {row}"
+        title = gettext("New tenant") if row is None else gettext("Change: {row}").format(row=row)
         context = self._page(request, title) | {"form": form}
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/tenant_form.html", context, status=status)
@@ -183,10 +192,10 @@ class TenantAdmin(LookOnly, ModelAdmin):
             except PunctualError as error:
                 form.add_error(None, str(error))
             else:
-                messages.success(request, f"{button}: {row}. Done.")
+                messages.success(request, gettext("{button}: {row}. Done.").format(button=button, row=row))
                 return HttpResponseRedirect(console_url(LIST))
         context = self._page(request, f"{button}: {row}") | {"form": form, "button": button, "words": words}
-        context |= {"subject": row, "back": console_url(LIST), "danger": button == "Suspend"}
+        context |= {"subject": row, "back": console_url(LIST), "danger": isinstance(form, SuspendForm)}
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
 
@@ -201,5 +210,5 @@ def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
 def _row(name: str) -> Tenant:
     row = Tenant.objects.filter(name=name[:TENANT_LENGTH].replace("\0", "")).first()
     if row is None:
-        raise Http404("There is no such tenant.")
+        raise Http404(gettext("There is no such tenant."))
     return row

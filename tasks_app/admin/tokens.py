@@ -9,6 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
@@ -49,18 +51,21 @@ class RevokeForm(forms.Form):
 
 
 class TokenForm(RevokeForm):
-    name = forms.CharField(label="Who will use it", max_length=api_tokens.NAME_LENGTH)
-    tenant = forms.CharField(label="Tenant", max_length=TENANT_LENGTH)
+    name = forms.CharField(label=gettext_lazy("Who will use it"), max_length=api_tokens.NAME_LENGTH)
+    tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=TENANT_LENGTH)
     internal = forms.BooleanField(
-        label=f"Internal: yes, for tenant {INTERNAL_TENANT}, with the scheduler's own tasks and those of its apps",
+        label=format_lazy(
+            gettext_lazy("Internal: yes, for tenant {tenant}, with the scheduler's own tasks and those of its apps"),
+            tenant=INTERNAL_TENANT,
+        ),
         required=False,
     )
-    may = forms.ChoiceField(label="It may", choices=())
+    may = forms.ChoiceField(label=gettext_lazy("It may"), choices=())
     types = forms.CharField(
-        label="Task types, separated by commas; empty: all that are open to its tenant", required=False
+        label=gettext_lazy("Task types, separated by commas; empty: all that are open to its tenant"), required=False
     )
-    lanes = forms.CharField(label="Lanes, separated by commas; empty: all but critical", required=False)
-    days = forms.FloatField(label="Expires after this many days; empty: never", required=False)
+    lanes = forms.CharField(label=gettext_lazy("Lanes, separated by commas; empty: all but critical"), required=False)
+    days = forms.FloatField(label=gettext_lazy("Expires after this many days; empty: never"), required=False)
     field_order = ("name", "tenant", "internal", "may", "types", "lanes", "days", "reason", "operation")
 
     def __init__(self, choices: list[tuple[str, str]], *args, **kwargs) -> None:
@@ -96,7 +101,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         refuse_unknown(request)
         found = list(ApiToken.objects.defer("digest").order_by("-id")[:SHOWN])
         now = timezone.now()
-        context = self._page(request, "API tokens") | {
+        context = self._page(request, gettext("API tokens")) | {
             "found": [(token, _state(token, now)) for token in found],
             "internal": INTERNAL_TENANT,
             "shown": SHOWN if len(found) == SHOWN else None,
@@ -113,7 +118,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         form = TokenForm(rights, request.POST or take_back(request))
         if request.method == "POST" and form.is_valid() and (answer := self._issued(request, form)):
             return answer
-        context = self._page(request, "New API token") | {"form": form}
+        context = self._page(request, gettext("New API token")) | {"form": form}
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/token_form.html", context, status=status)
 
@@ -121,16 +126,21 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
     def revoke_view(self, request: HttpRequest, token_id: int) -> HttpResponse:
         token = ApiToken.objects.defer("digest").filter(id=token_id).first() if token_id < 2**63 else None
         if token is None:
-            raise Http404("There is no such token.")
+            raise Http404(gettext("There is no such token."))
         form = RevokeForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             operator = _operator(request, form)
             if once(operator, lambda: api_tokens.revoke(token.id, operator)):
-                messages.success(request, f"{token.name} no longer works.")
+                messages.success(request, gettext("{name} no longer works.").format(name=token.name))
             else:
-                messages.warning(request, f"{token.name} was already revoked; nothing was changed.")
+                messages.warning(
+                    request, gettext("{name} was already revoked; nothing was changed.").format(name=token.name)
+                )
             return HttpResponseRedirect(console_url(LIST))
-        context = self._page(request, f"Revoke: {token.name}") | {"form": form, "token": token}
+        context = self._page(request, gettext("Revoke: {name}").format(name=token.name)) | {
+            "form": form,
+            "token": token,
+        }
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/token_revoke.html", context, status=status)
 
@@ -151,10 +161,16 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
             form.add_error(None, str(error))
             return None
         if made is None:
-            messages.warning(request, "This form was already sent, and the token was shown then. Issue another one.")
+            messages.warning(
+                request, gettext("This form was already sent, and the token was shown then. Issue another one.")
+            )
             return HttpResponseRedirect(console_url(LIST))
         token, text = made
-        context = self._page(request, "New API token") | {"token": token, "text": text, "internal": given["internal"]}
+        context = self._page(request, gettext("New API token")) | {
+            "token": token,
+            "text": text,
+            "internal": given["internal"],
+        }
         return TemplateResponse(request, "tasks_app/token.html", context)
 
     def _page(self, request: HttpRequest, title: str) -> dict:
@@ -165,9 +181,9 @@ def _rights(request: HttpRequest) -> list[tuple[str, str]]:
     """What a token of this person may do: nobody hands out more than they have."""
     found = []
     if may_view(request) and may_view_jobs(request):
-        found.append((READ, "read"))
+        found.append((READ, gettext("read")))
         if may_operate(request) and may_operate_jobs(request):
-            found.append((WRITE, "read and write"))
+            found.append((WRITE, gettext("read and write")))
     return found
 
 
@@ -177,5 +193,5 @@ def _operator(request: HttpRequest, form: RevokeForm) -> Operator:
 
 def _state(token: ApiToken, now) -> str:
     if token.revoked_at:
-        return "revoked"
-    return "expired" if token.expires_at and token.expires_at <= now else "valid"
+        return gettext("revoked")
+    return gettext("expired") if token.expires_at and token.expires_at <= now else gettext("valid")

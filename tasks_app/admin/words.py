@@ -3,46 +3,65 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
 from tasks_app.core.backfill import KIND as BACKFILL
-from tasks_app.core.phrases import counted, first_line, span
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.phrases import first_line
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.campaigns.backfill import CREATED, EXISTS
+from tasks_app.lifecycle.jobs.parents import parent_names
+from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.lifecycle.tries import try_of
-from tasks_app.models import ScheduleTask
+from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.pages.language import speaks_chinese
+from tasks_app.pages.spans import span
 
 # What the list of tasks offers.
-VERBS = {Verb.RETRY: "Retry now", Verb.CANCEL: "Cancel", Verb.MOVE: "Move", Verb.DISCARD: "Discard"}
-LETTER_VERBS = {Verb.REPLAY: "Replay", Verb.DISCARD: "Discard"}  # what the list of dead letters offers
-KINDS = {str(verb): words for verb, words in (VERBS | LETTER_VERBS).items()} | {BACKFILL: "Backfill"}  # of campaigns
+VERBS = {
+    Verb.RETRY: gettext_lazy("Retry now"),
+    Verb.CANCEL: gettext_lazy("Cancel"),
+    Verb.MOVE: gettext_lazy("Move"),
+    Verb.DISCARD: gettext_lazy("Discard"),
+}
+LETTER_VERBS = {
+    Verb.REPLAY: gettext_lazy("Replay"),
+    Verb.DISCARD: gettext_lazy("Discard"),
+}  # what the list of dead letters offers
+KINDS = {str(verb): words for verb, words in (VERBS | LETTER_VERBS).items()} | {
+    BACKFILL: gettext_lazy("Backfill")
+}  # of campaigns
 WILL = {
-    Answer.REPLAYED: "dead: will start over, with a new budget of tries",
-    Answer.DUE_NOW: "failed: will be tried again at once",
-    Answer.CANCELLED: "will be cancelled",
-    Answer.DISCARDED: "dead: will be given up for good",
-    Answer.MOVED: "will be moved",
-    Answer.REPLACED: "running now: that attempt will be superseded, and a new task scheduled for the new time",
+    Answer.REPLAYED: gettext_lazy("dead: will start over, with a new budget of tries"),
+    Answer.DUE_NOW: gettext_lazy("failed: will be tried again at once"),
+    Answer.CANCELLED: gettext_lazy("will be cancelled"),
+    Answer.DISCARDED: gettext_lazy("dead: will be given up for good"),
+    Answer.MOVED: gettext_lazy("will be moved"),
+    Answer.REPLACED: gettext_lazy(
+        "running now: that attempt will be superseded, and a new task scheduled for the new time"
+    ),
 }
 LEFT = {
-    Answer.RUNNING: "already running",
-    Answer.PLANNED: "scheduled, and not failed",
-    Answer.FINISHED: "already over; dead ones can be retried or discarded",
-    Answer.SUPERSEDED: "replaced by a newer task with the same key",
-    Answer.NOT_DEAD: "not dead: being tried again already",
-    Answer.LIMITED: "retried too often within the last minute; wait a little",
+    Answer.RUNNING: gettext_lazy("already running"),
+    Answer.PLANNED: gettext_lazy("scheduled, and not failed"),
+    Answer.FINISHED: gettext_lazy("already over; dead ones can be retried or discarded"),
+    Answer.SUPERSEDED: gettext_lazy("replaced by a newer task with the same key"),
+    Answer.NOT_DEAD: gettext_lazy("not dead: being tried again already"),
+    Answer.LIMITED: gettext_lazy("retried too often within the last minute; wait a little"),
 }
 DONE = {
-    Answer.REPLAYED: "started over",
-    Answer.DUE_NOW: "due at once",
-    Answer.CANCELLED: "cancelled",
-    Answer.DISCARDED: "discarded",
-    Answer.MOVED: "moved",
-    Answer.REPLACED: "moved while running: the attempt was superseded, a new task is scheduled",
+    Answer.REPLAYED: gettext_lazy("started over"),
+    Answer.DUE_NOW: gettext_lazy("due at once"),
+    Answer.CANCELLED: gettext_lazy("cancelled"),
+    Answer.DISCARDED: gettext_lazy("discarded"),
+    Answer.MOVED: gettext_lazy("moved"),
+    Answer.REPLACED: gettext_lazy("moved while running: the attempt was superseded, a new task is scheduled"),
 }
 
 
-MADE = {CREATED: "instances made"}  # by a backfill
-FOUND = {EXISTS: "had their instance already"}
+MADE = {CREATED: gettext_lazy("instances made")}  # by a backfill
+FOUND = {EXISTS: gettext_lazy("had their instance already")}
 
 
 def split(counts: Mapping[str, int]) -> tuple[dict[Answer, int], dict[Answer, int]]:
@@ -53,19 +72,40 @@ def split(counts: Mapping[str, int]) -> tuple[dict[Answer, int], dict[Answer, in
 
 
 def tasks(count: int) -> str:
-    return counted(count, "task")
+    return ngettext("{count:,} task", "{count:,} tasks", count).format(count=count)
 
 
 def order_words(verb: Verb, count: int, complete: bool = True) -> str:
     """What the button says: exactly what will happen."""
-    many = tasks(count) if complete else f"{tasks(count)} and more"
+    many = tasks(count) if complete else gettext("{tasks} and more").format(tasks=tasks(count))
     return {
-        Verb.RETRY: f"Retry {many} now",
-        Verb.REPLAY: f"Replay {many}",
-        Verb.CANCEL: f"Cancel {many}",
-        Verb.MOVE: f"Move {many}",
-        Verb.DISCARD: f"Discard {many}",
-    }[verb]
+        Verb.RETRY: gettext("Retry {tasks} now"),
+        Verb.REPLAY: gettext("Replay {tasks}"),
+        Verb.CANCEL: gettext("Cancel {tasks}"),
+        Verb.MOVE: gettext("Move {tasks}"),
+        Verb.DISCARD: gettext("Discard {tasks}"),
+    }[verb].format(tasks=many)
+
+
+def schedule_words(job: JobDefinition) -> str:
+    """When it fires: in English as everywhere, and else by its cron string, which needs no translation."""
+    if not speaks_chinese():
+        return schedule_in_words(job)
+    if job.has_parents:
+        return gettext("After {jobs}").format(jobs=", ".join(map(repr, parent_names(job))))
+    try:
+        schedule = job.schedule
+    except InvalidTask:
+        return schedule_in_words(job)
+    if schedule.at is not None:
+        return gettext("Once, on {time} UTC").format(time=f"{schedule.at:%Y-%m-%d %H:%M:%S}")
+    if schedule.every:
+        words = gettext("Every {count:,} s").format(count=schedule.every)
+    else:
+        words = gettext("Cron {cron}, time zone {zone}").format(cron=schedule.cron, zone=schedule.zone)
+    if schedule.days is None:
+        return words
+    return gettext("{schedule}; keeps the calendar {calendar!r}").format(schedule=words, calendar=schedule.days.name)
 
 
 def doing(task: ScheduleTask, now: datetime) -> str:
@@ -74,43 +114,57 @@ def doing(task: ScheduleTask, now: datetime) -> str:
         case Status.RUNNING:
             run = try_of(task)
             return (
-                "It is claimed and waiting for a worker."
+                gettext("It is claimed and waiting for a worker.")
                 if run.started_at is None
-                else f"It is running on {run.worker}."
+                else gettext("It is running on {worker}.").format(worker=run.worker)
             )
         case Status.BLOCKED if task.execute_time > now:
-            return f"Its time comes in {span(task.execute_time - now)}; then it runs when it is its turn."
-        case Status.AWAY:
-            until = (
-                f", and must report within {span(task.away.until - now)}" if task.away and task.away.until > now else ""
+            return gettext("Its time comes in {time}; then it runs when it is its turn.").format(
+                time=span(task.execute_time - now)
             )
-            return f"Somebody else has it{until}."
+        case Status.AWAY:
+            if task.away and task.away.until > now:
+                return gettext("Somebody else has it, and must report within {time}.").format(
+                    time=span(task.away.until - now)
+                )
+            return gettext("Somebody else has it.")
         case Status.BLOCKED:
-            return "It is waiting for others to finish."
+            return gettext("It is waiting for others to finish.")
         case Status.DEAD if task.current:
-            return f"It gave up after {_tries(task.retry_count)}. It stays dead until somebody retries it."
+            return ngettext(
+                "It gave up after {count} failed try. It stays dead until somebody retries it.",
+                "It gave up after {count} failed tries. It stays dead until somebody retries it.",
+                task.retry_count,
+            ).format(count=task.retry_count)
         case Status.CANCELLED:
-            by = f" by {task.cancelled_by}" if task.cancelled_by else ""
-            return f"It was cancelled{by}: {first_line(task.error_msg) or 'no reason was given'}"
+            reason = first_line(task.error_msg) or gettext("no reason was given")
+            if task.cancelled_by:
+                return gettext("It was cancelled by {who}: {reason}").format(who=task.cancelled_by, reason=reason)
+            return gettext("It was cancelled: {reason}").format(reason=reason)
     if task.due_at is None:
-        return "It is done." if task.status == Status.SUCCESS else "It is over: a newer task has taken its place."
+        return (
+            gettext("It is done.")
+            if task.status == Status.SUCCESS
+            else gettext("It is over: a newer task has taken its place.")
+        )
     wait = task.due_at - now
-    when = f"in {span(wait)}" if wait > timedelta(0) else f"now, overdue by {span(-wait)}"
+    when = gettext("in {time}") if wait > timedelta(0) else gettext("now, overdue by {time}")
+    when = when.format(time=span(wait))
     match task.status:
         case Status.FAIL:
-            return f"It failed, and is due again {when}; {_left(task, now)}."
+            return gettext("It failed, and is due again {when}; {left}.").format(when=when, left=_left(task, now))
         case Status.SUCCESS:
-            return f"It succeeded and repeats: due again {when}."
-    return f"It is due {when}."
-
-
-def _tries(count: int) -> str:
-    return f"{count} failed " + ("try" if count == 1 else "tries")
+            return gettext("It succeeded and repeats: due again {when}.").format(when=when)
+    return gettext("It is due {when}.").format(when=when)
 
 
 def _left(task: ScheduleTask, now: datetime) -> str:
     if task.retry_for is not None:
         rest = task.execute_time + task.retry_for - now
-        return f"it is retried for another {span(rest)}" if rest > timedelta(0) else "one more failure is the last"
+        if rest > timedelta(0):
+            return gettext("it is retried for another {time}").format(time=span(rest))
+        return gettext("one more failure is the last")
     left = max(task.max_retry + 1 - task.attempt, 0)
-    return f"{left} {'try' if left == 1 else 'tries'} left before it gives up"
+    return ngettext("{left} try left before it gives up", "{left} tries left before it gives up", left).format(
+        left=left
+    )

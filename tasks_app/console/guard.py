@@ -10,6 +10,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.template.response import SimpleTemplateResponse, TemplateResponse
 from django.urls import URLPattern, URLResolver, reverse_lazy
 from django.utils.decorators import decorator_from_middleware
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 
 from tasks_app.core.shedding import Kind
@@ -17,6 +18,7 @@ from tasks_app.engine.web import people
 from tasks_app.engine.web.door import DOOR, Refusal
 from tasks_app.engine.web.standby import REFUSED, RETRY_SECONDS, STANDBY
 from tasks_app.lifecycle.audit import acting_from
+from tasks_app.pages.language import speaking, told_by
 from tasks_app.pages.links import console_url
 from tasks_app.pages.typed import keep
 
@@ -25,15 +27,15 @@ from .templates import in_console
 
 View = Callable[..., HttpResponse]
 TOLD = {
-    BadRequest: (400, "Bad request"),
-    DisallowedModelAdminLookup: (400, "Bad request"),
-    DisallowedModelAdminToField: (400, "Bad request"),
-    PermissionDenied: (403, "You may not see or do this"),
-    Http404: (404, "There is nothing here"),
+    BadRequest: (400, gettext_lazy("Bad request")),
+    DisallowedModelAdminLookup: (400, gettext_lazy("Bad request")),
+    DisallowedModelAdminToField: (400, gettext_lazy("Bad request")),
+    PermissionDenied: (403, gettext_lazy("You may not see or do this")),
+    Http404: (404, gettext_lazy("There is nothing here")),
 }
 # Pages by the names of their addresses: the way in and out, and those that take load away, with the lists that lead
 # there. Where the address names a verb, only these; None: all of them.
-WAYS_IN = {"login", "logout", "jsi18n"}
+WAYS_IN = {"login", "logout", "jsi18n", "language"}
 LEVERS: dict[str, set[str] | None] = {
     "tasks_app_lane": None,
     "tasks_app_safeguard_changelist": None,
@@ -53,7 +55,7 @@ LEVERS: dict[str, set[str] | None] = {
     "tasks_app_tenant_show": None,
     "tasks_app_tenant_suspend": None,
 }
-NO_RIGHT = "Your account lacks the permission for it. Whoever manages the accounts can grant it."
+NO_RIGHT = gettext_lazy("Your account lacks the permission for it. Whoever manages the accounts can grant it.")
 
 
 class StaleForms(CsrfViewMiddleware):
@@ -83,10 +85,12 @@ def _guarded(site, view: View) -> View:
     @wraps(view)
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         request.current_app = site.name
-        if (refusal := _refusal(request)) is not None:
-            return _busy(request, refusal)
-        with DOOR.inside():
-            return admitted(request, *args, **kwargs)
+        with speaking(request):
+            refusal = _refusal(request)
+            if refusal is not None:
+                return _busy(request, refusal)
+            with DOOR.inside():
+                return admitted(request, *args, **kwargs)
 
     def admitted(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         before = people.acting.set(lambda: request.user.get_username())
@@ -106,6 +110,7 @@ def _guarded(site, view: View) -> View:
             keep(request)
         for name, value in headers().items():
             response.headers.setdefault(name, value)
+        told_by(request, response)
         return in_console(response)
 
     # For a project whose LoginRequiredMiddleware asks before the site does.
@@ -133,7 +138,7 @@ def _kind_of(request: HttpRequest) -> Kind:
 def _busy(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     """A page that needs neither user, session nor database; what was typed stays in the browser."""
     context = {
-        "title": "Read-only" if STANDBY.reading else "Too busy",
+        "title": gettext("Read-only") if STANDBY.reading else gettext("Too busy"),
         "words": refusal.words,
         "again": request.get_full_path(),
     }
@@ -154,4 +159,4 @@ def _told(site, request: HttpRequest, error: Exception) -> HttpResponse:
 
 def _words(error: Exception) -> str:
     first = error.args[0] if error.args else ""
-    return first if isinstance(first, str) and first else "The server can't make sense of this address."
+    return first if isinstance(first, str) and first else gettext("The server can't make sense of this address.")

@@ -4,6 +4,7 @@ from math import ceil
 
 from django.core.exceptions import ValidationError
 from django.forms.renderers import DjangoTemplates
+from django.utils.translation import gettext
 from unfold.forms import AuthenticationForm
 
 from tasks_app.engine.web import people, throttle
@@ -21,7 +22,9 @@ class LoginForm(AuthenticationForm):
             people.login_refused()
             self.request.retry_after = wait
             raise ValidationError(
-                f"Too many failed logins. Try again in {_words(wait)}, or ask somebody to set a new password.",
+                gettext("Too many failed logins. Try again in {time}, or ask somebody to set a new password.").format(
+                    time=_words(wait)
+                ),
                 code="throttled",
             )
         cleaned = super().clean()
@@ -31,5 +34,7 @@ class LoginForm(AuthenticationForm):
 
 def _words(seconds: int) -> str:
     if seconds == 1:
-        return "a second"
-    return f"{seconds} seconds" if seconds < 120 else f"{ceil(seconds / 60)} minutes"
+        return gettext("a second")
+    if seconds < 120:
+        return gettext("{count} seconds").format(count=seconds)
+    return gettext("{count} minutes").format(count=ceil(seconds / 60))

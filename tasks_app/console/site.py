@@ -8,16 +8,21 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.templatetags.static import static
+from django.urls import path, reverse
+from django.utils.translation import get_language_info
+from django.views.i18n import set_language
 from unfold.dataclasses import Favicon, SearchResult
 from unfold.sites import UnfoldAdminSite
 
 from tasks_app.database import own_transactions
+from tasks_app.pages.language import CHINESE, ENGLISH, is_bilingual
 from tasks_app.pages.links import SITE
 
 from .guard import guard
 from .login import LoginForm
 
 TITLE = "Punctual"
+LANGUAGES = [{"code": code, "name_local": get_language_info(code)["name_local"]} for code in (ENGLISH, CHINESE)]
 
 
 class ConsoleSite(UnfoldAdminSite):
@@ -30,7 +35,7 @@ class ConsoleSite(UnfoldAdminSite):
     banner: Callable[[HttpRequest], list] | None = None  # what stands above every page; tasks_app.admin gives it
 
     def get_urls(self) -> list:
-        found = super().get_urls()
+        found = [path("language/", set_language, name="language"), *super().get_urls()]
         guard(self, found)
         return own_transactions(found)
 
@@ -43,6 +48,9 @@ class ConsoleSite(UnfoldAdminSite):
             "site_favicons": [icon],
             "site_url": request.META.get("SCRIPT_NAME") or "/",
             "banner": self.banner(request) if self.banner and request.user.is_authenticated else [],
+            "show_languages": is_bilingual(),
+            "languages_list": LANGUAGES,
+            "languages_action": reverse("admin:language", current_app=self.name),
         }
 
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:

@@ -34,18 +34,13 @@ PROCESSORS = [
 
 
 class Page(Template):
-    """Its numbers stay as they are: with the thousands separator of a project, the id in a form would be two others.
-
-    A page that says that it is `translated` speaks the browser's language, as far as there are texts.
-    """
+    """Its numbers stay as they are: with the thousands separator of a project, the id in a form would be two others."""
 
     def render(self, context: dict | None = None, request: HttpRequest | None = None) -> str:
         made = make_context(context, request, autoescape=self.backend.engine.autoescape)
         made.use_l10n = False
-        if made.get("translated"):
-            with speaking(request):
-                return self.template.render(made)
-        return self.template.render(made)
+        with speaking(request):
+            return self.template.render(made)
 
 
 @cache

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, gettext_lazy
+
 WIDTH, HEIGHT = 600.0, 120.0
 Values = Sequence[float | None]
 
@@ -28,7 +30,7 @@ class Chart:
     bottom: str
     unit: str
     filled: bool
-    step: str = "Minute"  # what one value stands for: the head of the table's first column
+    step: str = gettext_lazy("Minute")  # what one value stands for: the head of the table's first column
 
     @property
     def columns(self) -> list[Series]:
@@ -48,7 +50,7 @@ def bars(
     labels: Sequence[str],
     series: Sequence[Series],
     of: str,
-    step: str = "Minute",
+    step: str = gettext_lazy("Minute"),
     level: Series | None = None,
 ) -> Chart:
     """Bars on top of each other, of what is counted: `of` is the word for one. `level` is a line at its first value."""
@@ -62,7 +64,7 @@ def bars(
     if level is not None:
         line = f"M0 {HEIGHT - level.values[0] / highest * HEIGHT:.1f}h{WIDTH:.0f}"
         drawn.append(Series(level.name, level.css, level.values, line, outline=True))
-    unit = of if highest == 1 else f"{of}s"
+    unit = gettext(of if highest == 1 else f"{of}s")
     return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True, step=step)
 
 

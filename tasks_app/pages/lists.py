@@ -14,6 +14,7 @@ from django.core.exceptions import BadRequest, ValidationError
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
+from django.utils.translation import gettext
 
 COUNTED = 10_000
 SHOWN = 40  # characters of what was sent
@@ -40,13 +41,22 @@ class OwnLookups:
     def get_changelist_instance(self, request: HttpRequest):
         page = request.GET.get(PAGE_VAR, "1")
         if not (page.isascii() and page.isdecimal() and len(page) < 10 and int(page)):
-            raise BadRequest(f"{PAGE_VAR}={page[:SHOWN]!r} is not a page; pages are counted from 1.")
+            raise BadRequest(
+                gettext("{page_var}={page!r} is not a page; pages are counted from 1.").format(
+                    page_var=PAGE_VAR, page=page[:SHOWN]
+                )
+            )
         try:
             found = super().get_changelist_instance(request)
         except IncorrectLookupParameters as error:
-            raise BadRequest(f"The list can't be shown: {error or f'it has no page {page}.'}") from error
+            reason = str(error) or gettext("it has no page {page}.").format(page=page)
+            raise BadRequest(gettext("The list can't be shown: {reason}").format(reason=reason)) from error
         if int(page) > 1 and not found.multi_page:
-            raise BadRequest(f"{PAGE_VAR}={page} is past the end of the list; it has one page.")
+            raise BadRequest(
+                gettext("{page_var}={page} is past the end of the list; it has one page.").format(
+                    page_var=PAGE_VAR, page=page
+                )
+            )
         return found
 
     def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
@@ -54,9 +64,11 @@ class OwnLookups:
             try:
                 self.model._meta.pk.to_python(chosen)
             except ValidationError:
-                raise BadRequest(f"{chosen[:SHOWN]!r} is not a row of this list.") from None
+                raise BadRequest(
+                    gettext("{chosen!r} is not a row of this list.").format(chosen=chosen[:SHOWN])
+                ) from None
             if "\0" in chosen:
-                raise BadRequest("The id of a row contains a NUL character, which none has.")
+                raise BadRequest(gettext("The id of a row contains a NUL character, which none has."))
         return super().changelist_view(request, extra_context)
 
 
@@ -65,8 +77,12 @@ def refuse_unknown(request: HttpRequest, known: Iterable[str] = ()) -> None:
     known = list(known)
     unknown = [name for name in request.GET if name not in known]
     if unknown:
-        rule = f"it has {', '.join(known)}" if known else "it has none"
-        raise BadRequest(f"{unknown[0][:SHOWN]!r} is not a filter of this page; {rule}.")
+        words = (
+            gettext("{unknown!r} is not a filter of this page; it has {known}.")
+            if known
+            else gettext("{unknown!r} is not a filter of this page; it has none.")
+        )
+        raise BadRequest(words.format(unknown=unknown[0][:SHOWN], known=", ".join(known)))
 
 
 class BoundedPaginator(Paginator):

@@ -10,12 +10,15 @@ from django.contrib.auth.signals import user_logged_in
 from django.core import signing
 from django.dispatch import receiver
 from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext_lazy
 
 FIELD = "typed_by"
 KEPT = "punctual_typed"  # in the session, which is the whole project's
 SALT = "tasks_app.pages.typed"
 LONGEST = 30 * 86_400  # s; an older page is as good as a forged one
-BACK = "Nothing was saved: you had to log in again. What you typed is back; check it and press the button again."
+BACK = gettext_lazy(
+    "Nothing was saved: you had to log in again. What you typed is back; check it and press the button again."
+)
 
 
 def signed_for(user) -> str:

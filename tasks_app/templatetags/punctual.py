@@ -7,14 +7,16 @@ from datetime import UTC, datetime, timedelta
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
 from tasks_app.core.jobs import JobStatus
-from tasks_app.core.phrases import exact_percent, first_line, milliseconds, span
+from tasks_app.core.phrases import exact_percent, first_line
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.tries import error_of
 from tasks_app.models import ScheduleTask, Subscription
+from tasks_app.pages.spans import milliseconds, span
 
 register = template.Library()
 
@@ -38,14 +40,14 @@ LABELS = {
 }
 # What became of a run, in a word.
 RUN_WORDS = {
-    Status.SUCCESS: "succeeded",
-    Status.FAIL: "failed, to be tried again",
-    Status.DEAD: "gave up",
-    Status.CANCELLED: "cancelled",
-    Status.RUNNING: "running",
-    Status.AWAY: "away",
-    Status.INIT: "waiting",
-    Status.BLOCKED: "waiting",
+    Status.SUCCESS: gettext_lazy("succeeded"),
+    Status.FAIL: gettext_lazy("failed, to be tried again"),
+    Status.DEAD: gettext_lazy("gave up"),
+    Status.CANCELLED: gettext_lazy("cancelled"),
+    Status.RUNNING: gettext_lazy("running"),
+    Status.AWAY: gettext_lazy("away"),
+    Status.INIT: gettext_lazy("waiting"),
+    Status.BLOCKED: gettext_lazy("waiting"),
 }
 
 
@@ -56,7 +58,7 @@ def instant(value: datetime | None):
         return "–"
     utc = value.astimezone(UTC)
     away = utc - timezone.now()
-    hint = f"in {span(away)}" if away > timedelta(0) else f"{span(away)} ago"
+    hint = _away(away)
     return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), hint, f"{utc:%Y-%m-%d %H:%M:%S}")
 
 
@@ -74,7 +76,12 @@ def away(value: datetime | None) -> str:
     if value is None:
         return ""
     wait = value - timezone.now()
-    return f"in {span(wait)}" if wait > timedelta(0) else f"{span(wait)} ago"
+    return _away(wait)
+
+
+def _away(wait: timedelta) -> str:
+    words = gettext("in {time}") if wait > timedelta(0) else gettext("{time} ago")
+    return words.format(time=span(wait))
 
 
 @register.filter
@@ -116,7 +123,7 @@ def runs_bar(runs):
     """The latest runs of a job as a row of small bars, the oldest first; in words for those who can't see it."""
     if not runs:
         return "–"
-    counts = Counter(RUN_WORDS[one.status] for one in runs)
+    counts = Counter(str(RUN_WORDS[one.status]) for one in runs)
     words = ", ".join(f"{count} {word}" for word, count in counts.items())
     bars = format_html_join(
         "",
@@ -130,8 +137,26 @@ def runs_bar(runs):
             for one in runs
         ),
     )
-    title = f"The last run: {words}" if len(runs) == 1 else f"The last {len(runs)} runs: {words}"
+    title = ngettext("The last run: {words}", "The last {count} runs: {words}", len(runs))
+    title = title.format(count=len(runs), words=words)
     return format_html('<span class="pu-runs" role="img" aria-label="{}">{}</span>', title, bars)
+
+
+@register.filter
+def problem(rule: str) -> str:
+    """What a problem is about, in the language of the page; empty where the sentence itself is in it."""
+    return _unless_english("what is wrong", rule)
+
+
+@register.filter
+def reason(rule: str) -> str:
+    """The same, of why something is not running."""
+    return _unless_english("why it is not running", rule)
+
+
+def _unless_english(context: str, rule: str) -> str:
+    said = pgettext(context, str(rule))
+    return "" if said == rule else said
 
 
 @register.filter
@@ -191,7 +216,7 @@ def kept(value: bool | None):
     """Whether a goal is."""
     if value is None:
         return "–"
-    return "yes" if value else format_html("<strong>{}</strong>", "no")
+    return gettext("yes") if value else format_html("<strong>{}</strong>", gettext("no"))
 
 
 @register.filter

@@ -1,8 +1,7 @@
 // Keeps the buttons of an article's page true while one types, and the page itself when others change the article.
 "use strict";
 (() => {
-    const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-    const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const said = JSON.parse(document.getElementById("pa-live").dataset.words);
     const TEXT = ["title", "body"];
     const TIMES = ["publish_time", "offline_time"];
     const form = () => document.getElementById("pa-form");
@@ -44,10 +43,17 @@
         }
         const [, year, month, day, hour, seconds] = found;
         const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-        const shownYear = Number(year) === new Date().getFullYear() ? "" : ` ${Number(year)}`;
+        const clock = Number(year) === new Date().getFullYear() ? said.clock : said.clock_with_year;
         const shownSeconds = seconds && seconds !== ":00" ? seconds : "";
         const zone = form().elements.zone.value;
-        return `${DAYS[date.getUTCDay()]} ${Number(day)} ${MONTHS[Number(month) - 1]}${shownYear} ${hour}${shownSeconds} ${zone}`;
+        const parts = {
+            weekday: said.weekdays[date.getUTCDay()],
+            day: Number(day),
+            month: said.months[Number(month) - 1],
+            year: Number(year),
+            time: `${hour}${shownSeconds}`,
+        };
+        return `${clock.replace(/{(\w+)}/g, (_, name) => parts[name])} ${zone}`;
     }
 
     // Now, as the form's zone would be typed: so whether a typed time has passed needs no arithmetic with zones.
@@ -61,7 +67,7 @@
         if (!form() || !time) {
             return;
         }
-        const words = spoken(time.value) || "the time above";
+        const words = spoken(time.value) || said.time_above;
         const passed = time.value !== "" && time.value.padEnd(19, ":00") <= nowTyped();
         for (const button of form().querySelectorAll("button[data-text]")) {
             const { text, past, ifText, ifTime, onlyWithText } = button.dataset;
@@ -86,9 +92,7 @@
         }
         if (isDirty()) {
             const note = document.getElementById("pa-meanwhile");
-            note.textContent =
-                `The article has been changed in the meantime: it is now “${event.detail.label}”. What you typed is still here; ` +
-                "nothing is overwritten without telling you.";
+            note.textContent = said.meanwhile.replace("{label}", () => event.detail.label);
             note.hidden = false;
             return;
         }

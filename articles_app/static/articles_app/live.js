@@ -8,7 +8,7 @@
     const QUICK_MS = 2000;
     const SLOW_MS = 10000;
     const NEAR_SECONDS = 90;
-    const LOST = "The server isn't answering, or you are logged out. What you see may be out of date.";
+    const words = JSON.parse(root.dataset.words);
     const lost = root.querySelector("p");
     // The server's clock decides: the difference is known from the page, and better from every answer.
     let ahead = Number(root.dataset.now) - Date.now() / 1000;
@@ -24,19 +24,21 @@
         const minutes = Math.floor(seconds / 60);
         const hours = Math.floor(seconds / 3600);
         const days = Math.floor(seconds / 86400);
+        const values = { seconds, minutes: minutes % 60, hours: hours % 24, days };
+        const said = (which) => words[which].replace(/{(\w+)}/g, (_, name) => values[name]);
         if (seconds < 60) {
-            return `${seconds} s`;
+            return said("seconds");
         }
         if (minutes < 60) {
-            return `${minutes} min`;
+            return said("minutes");
         }
         if (hours < 24) {
-            return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+            return said(minutes % 60 ? "hours_and_minutes" : "hours");
         }
         if (days > 1) {
-            return `${days} days`;
+            return said("days");
         }
-        return hours % 24 ? `1 day ${hours % 24} h` : "1 day";
+        return said(hours % 24 ? "day_and_hours" : "day");
     }
 
     function draw(hint) {
@@ -121,7 +123,7 @@
         }
         // One failure may be a restart. After two, nobody should trust what the hints go on counting.
         lost.hidden = failures < 2;
-        lost.textContent = lost.hidden ? "" : LOST;
+        lost.textContent = lost.hidden ? "" : words.lost;
         timer = setTimeout(round, pause());
     }
 

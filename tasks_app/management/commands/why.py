@@ -19,6 +19,6 @@ class Command(TerminalCommand):
         model = JobDefinition if options["job"] else AnyTask
         row = model.objects.filter(id=options["id"]).first()
         if row is None:
-            raise CommandError(f"there is no {model._meta.verbose_name} {options['id']}.")
+            raise CommandError(f"there is no {model._meta.verbose_name_raw} {options['id']}.")
         reason = why_job(row) if options["job"] else why_task(row)
         self.stdout.write(visible(f"{reason.rule}: {reason.words}"))

@@ -63,7 +63,7 @@ function countChosen(form) {
     const chosen = boxes.filter((box) => box.checked).length;
     all.checked = chosen === boxes.length;
     all.indeterminate = chosen > 0 && chosen < boxes.length;
-    words.textContent = chosen ? `${chosen} selected.` : "";
+    words.textContent = chosen ? words.dataset.chosen.replace("{}", chosen) : "";
   }
   all.addEventListener("change", () => { boxes.forEach((box) => { box.checked = all.checked; }); show(); });
   boxes.forEach((box) => box.addEventListener("change", show));

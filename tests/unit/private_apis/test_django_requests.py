@@ -5,8 +5,12 @@ import io
 from pathlib import Path
 from types import SimpleNamespace
 
+from django.apps import apps
 from django.contrib import admin
 from django.core.management.base import OutputWrapper
+from django.db.migrations.autodetector import MigrationAutodetector
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.state import ProjectState
 from django.middleware.csrf import REASON_NO_CSRF_COOKIE, CsrfViewMiddleware
 from django.template.backends.django import DjangoTemplates
 from django.template.response import TemplateResponse
@@ -15,8 +19,20 @@ from django.test import RequestFactory
 from django.urls import URLPattern, URLResolver, include
 from django.urls import path as address
 from django.urls.resolvers import RegexPattern
+from django.utils.functional import Promise
 from django.utils.module_loading import autodiscover_modules
 from django.views.decorators.csrf import csrf_exempt
+
+from articles_app.models import Article
+
+
+def test_django_makes_migrations_of_the_names_that_were_given():
+    loader = MigrationLoader(None)
+    changes = MigrationAutodetector(loader.project_state(), ProjectState.from_apps(apps)).changes(loader.graph)
+
+    assert isinstance(Article._meta.verbose_name, Promise) and isinstance(Article._meta.fields[1].verbose_name, Promise)
+    assert (str(Article._meta.verbose_name_raw), Article._meta.verbose_name_plural) == ("article", "articles")
+    assert not changes.keys() & {"tasks_app", "articles_app", "inventory_app"}
 
 
 def test_django_takes_a_body_that_was_read_for_it():

@@ -27,6 +27,13 @@ def test_unfold_takes_its_looks_from_the_context(settings):
     assert Favicon(href="/icon.svg", rel="icon", type="image/svg+xml").href == "/icon.svg"
 
 
+def test_unfold_has_the_languages_of_the_context_in_its_menu():
+    menu, form = ((UNFOLD / f"templates/unfold/helpers/language_{one}.html").read_text() for one in ("switch", "form"))
+
+    assert "{% if show_languages %}" in menu and "{% for language in languages_list %}" in menu
+    assert "{{ languages_action }}" in form and "{{ language.code }}" in form and "{{ language.name_local }}" in form
+
+
 def test_unfold_changes_the_forms_of_django_in_one_place():
     """Were there another place, `tests/host` would see it; if there is none any more, our guard can go."""
     patches = [

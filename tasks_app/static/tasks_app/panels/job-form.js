@@ -5,7 +5,7 @@ import { dress, make } from "./looks.js";
 import { languageOf, TEXTS } from "./texts.js";
 
 function follow(form) {
-  const language = languageOf(null), place = document.getElementById(form.dataset.draftInto), touched = new Set();
+  const language = languageOf(document.documentElement), place = document.getElementById(form.dataset.draftInto), touched = new Set();
   const root = place.attachShadow({ mode: "open" }), panel = make("section", { class: "panel", "aria-live": "polite" });
   dress(root);
   const field = (name) => form.elements.namedItem(name);

@@ -1,0 +1,21 @@
+"""The names of models and of their columns, in the language of the page.
+
+Migrations keep the names that a model is given in English, and would change with them; those that Django makes of the
+classes can't be marked at all. Both are made translatable once all models are there, where migrations don't look.
+"""
+
+from django.apps import AppConfig
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+
+def translate_names(app: AppConfig) -> None:
+    for model in app.get_models():
+        model._meta.verbose_name = _lazy(model._meta.verbose_name_raw)
+        model._meta.verbose_name_plural = _lazy(model._meta.verbose_name_plural)
+        for field in model._meta.fields:
+            field.verbose_name = _lazy(field.verbose_name)
+
+
+def _lazy(name: str | Promise) -> Promise:
+    return gettext_lazy(str(name))

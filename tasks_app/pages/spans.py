@@ -1,0 +1,29 @@
+"""Lengths of time, in the language of the page."""
+
+from datetime import timedelta
+
+from django.utils.translation import gettext, gettext_noop
+
+from tasks_app.core import phrases
+
+UNITS = {
+    "ms": gettext_noop("{} ms"),
+    "s": gettext_noop("{} s"),
+    "min": gettext_noop("{} min"),
+    "h": gettext_noop("{} h"),
+    "d": gettext_noop("{} d"),
+}
+
+
+def span(value: timedelta) -> str:
+    """As `phrases.span` says it."""
+    return _told(phrases.span(value))
+
+
+def milliseconds(value: float) -> str:
+    return _told(phrases.milliseconds(value))
+
+
+def _told(words: str) -> str:
+    number, _, unit = words.partition(" ")
+    return gettext(UNITS[unit]).format(number)
