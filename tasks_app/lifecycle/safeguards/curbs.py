@@ -20,7 +20,7 @@ def refuse_triggers(lane: str) -> None:
         )
 
 
-def refuse_backfills(jobs: Sequence[int], along: Set[str]) -> None:
+def refuse_backfills(jobs: Sequence[int], along: Set[str] = frozenset()) -> None:
     """RetryLimited if a safeguard holds back the backfills of one of these jobs, or of the types that come along with
     them, or a recovery all of them."""
     curbs = list(Curb.objects.filter(kind=Kind.BACKFILLS).values_list("name", "subject", "target"))
