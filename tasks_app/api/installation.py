@@ -11,7 +11,7 @@ from tasks_app.core.overdue import WORDS, Answer, Choice, Preview
 from tasks_app.engine.operations import quarantine
 from tasks_app.engine.watch.installation_status import InstallationView, read_view
 
-from .auth import caller
+from .auth import caller, refuse_without
 from .enums import InstallationState, Lane, OverdueChoice
 from .idempotency import mutation
 from .jobs import operator
@@ -94,7 +94,7 @@ def read_installation(
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
 def quarantine_installation(request: HttpRequest, body: InstallationStopIn, idempotency_key: Key = None):
-    caller(request).refuse_outsider(WHAT)
+    _refuse_others(request)
     quarantine.enter(operator(request, body.reason))
     return 200, _changed()
 
@@ -103,7 +103,7 @@ def quarantine_installation(request: HttpRequest, body: InstallationStopIn, idem
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
 def resume_installation(request: HttpRequest, body: InstallationResumeIn, idempotency_key: Key = None):
-    caller(request).refuse_outsider(WHAT)
+    _refuse_others(request)
     answer = Answer.checked(body.choice, body.lanes, body.older_seconds, body.spread_seconds)
     quarantine.resume(answer, operator(request, body.reason))
     return 200, _changed()
@@ -113,9 +113,15 @@ def resume_installation(request: HttpRequest, body: InstallationResumeIn, idempo
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
 def rehearse_installation(request: HttpRequest, body: InstallationStopIn, idempotency_key: Key = None):
-    caller(request).refuse_outsider(WHAT)
+    _refuse_others(request)
     quarantine.rehearse(operator(request, body.reason))
     return 200, _changed()
+
+
+def _refuse_others(request: HttpRequest) -> None:
+    asked = caller(request)
+    asked.refuse_outsider(WHAT)
+    refuse_without(request, asked, "tasks_app.operate_installation")
 
 
 def _changed() -> InstallationChangedOut:

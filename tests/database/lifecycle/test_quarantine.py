@@ -328,6 +328,18 @@ def test_who_may_only_look_gives_no_orders_and_who_may_not_sees_nothing():
     assert noah.get(PAGE).status_code == 403
 
 
+@pytest.mark.parametrize("order", ["quarantine", "resume", "rehearse"])
+def test_people_need_the_right_to_give_orders_over_the_api(order):
+    look()
+    vera = client_of(person("vera", "tasks_app.view_installation", "tasks_app.operate_scheduletask"))
+    body = {"reason": "x"} | ({"choice": "run"} if order == "resume" else {})
+
+    answer = vera.post(f"/api/v1/installation/{order}", body, content_type="application/json")
+
+    assert (answer.status_code, "tasks_app.operate_installation" in answer.json()["detail"]) == (403, True)
+    assert installation().state == "ACTIVE"
+
+
 def test_orders_over_the_api_and_what_a_tenant_sees_of_it():
     overdue("a", lane="low")
     api = boss()

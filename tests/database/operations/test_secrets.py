@@ -17,7 +17,7 @@ from tasks_app.lifecycle.alarms.channels import ChannelRequest, create_channel, 
 from tasks_app.lifecycle.named_secrets import opened
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.lifecycle.signing_secrets import signing_secrets
-from tasks_app.models import AlarmChannel, Secret, Subscription
+from tasks_app.models import AlarmChannel, Secret, Subscription, TenantKey
 from tasks_app.sealing import keyring, seal, unseal
 from tests.support.tls import CERTIFICATE
 
@@ -151,7 +151,7 @@ def test_every_column_that_is_sealed_is_found_by_a_rotation():
     sealing = {path.stem for path in folder.rglob("*.py") if re.search(r"\bseal\(", path.read_text())}
 
     assert sealing == {"keyring", "sealing", "signing_secrets", "channels", "named_secrets", "data_keys"}
-    assert [place.model for place in secrets.PLACES] == [Subscription, AlarmChannel, Secret]
+    assert [place.model for place in secrets.PLACES] == [Subscription, AlarmChannel, Secret, TenantKey]
 
 
 def test_a_new_key_can_be_used_as_it_is_printed(settings):
