@@ -331,7 +331,8 @@ def test_who_may_only_look_gives_no_orders_and_who_may_not_sees_nothing():
 @pytest.mark.parametrize("order", ["quarantine", "resume", "rehearse"])
 def test_people_need_the_right_to_give_orders_over_the_api(order):
     look()
-    vera = client_of(person("vera", "tasks_app.view_installation", "tasks_app.operate_scheduletask"))
+    rights = [f"tasks_app.{verb}_{what}" for verb in ("view", "operate") for what in ("scheduletask", "jobdefinition")]
+    vera = client_of(person("vera", "tasks_app.view_installation", *rights))
     body = {"reason": "x"} | ({"choice": "run"} if order == "resume" else {})
 
     answer = vera.post(f"/api/v1/installation/{order}", body, content_type="application/json")
