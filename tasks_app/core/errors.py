@@ -183,9 +183,12 @@ def checked_tags(tags: object, where: str = "") -> tuple[str, ...]:
 
 def refuse_absurd_instant(name: str, at: datetime) -> None:
     """Refuse what PostgreSQL would store but Python could not read back, and what is surely a mistake."""
-    latest = datetime.now(UTC) + timedelta(seconds=LONGEST_SECONDS)
-    if not EARLIEST <= at <= latest:
+    if not EARLIEST <= at <= latest_instant():
         raise InvalidTask(f"{name}={at!r} is before 1970 or more than a hundred years ahead; that is surely a mistake.")
+
+
+def latest_instant() -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=LONGEST_SECONDS)
 
 
 def shown(value: object) -> str:

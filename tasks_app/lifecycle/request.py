@@ -2,7 +2,8 @@
 
 import json
 import re
-from datetime import datetime, timedelta
+from collections.abc import Callable, Mapping, Set
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
@@ -11,7 +12,14 @@ from django.db.models import Model
 from tasks_app.conf import conf
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.confidential import refuse_reserved
-from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, refuse_absurd_instant, shown
+from tasks_app.core.errors import (
+    EARLIEST,
+    LONGEST_SECONDS,
+    InvalidTask,
+    latest_instant,
+    refuse_absurd_instant,
+    shown,
+)
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry, refuse_other_tenant
 from tasks_app.core.parameters import Checked, Parameters
 from tasks_app.core.text import control_in
@@ -23,6 +31,8 @@ from .rows import Row, row_key
 DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
 _MAY_BE_DEEPER = 2 * DEEPEST  # bytes: each level takes two, so most payloads need no closer look
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_OF_ITS_OWN = frozenset({"key", "at", "payload"})  # what tasks that are scheduled together mostly differ in
 
 Unit = tuple[str, str, str]  # tenant, task type, business key
 Key = str | int | UUID | Row
@@ -83,6 +93,35 @@ def build(
         expires_after=_seconds("expires_after", expires_after),
         idem_key=None if idem_key is None else checked_name("idem_key", idem_key, KEY_LENGTH),
     )
+
+
+def alike(like: Request, fields: Set[str]) -> Callable[[Mapping], Request] | None:
+    """A short cut for many that differ from one that was built in nothing but these fields, all of which they have, and
+    whose time is not None; None if there is no short cut."""
+    tenant, task_type, _ = like.unit
+    if not fields <= _OF_ITS_OWN or task_type == HTTP_CALLBACK:
+        return None
+    timed, loaded = "at" in fields, "payload" in fields
+    parameters = REGISTRY.require(task_type).parameters
+    at, delay, payload, *rest = like[1:]
+    latest = latest_instant()
+
+    def one_like_it(one: Mapping) -> Request:
+        key = one["key"]
+        # The usual cases first, each in one look: what is no such case is told what is wrong with it, if anything is.
+        if type(key) is not str or not 0 < len(key) <= KEY_LENGTH or not key.isprintable():
+            key = new_key(key)
+        moment, text = at, payload
+        if timed:
+            moment = one["at"]
+            if type(moment) is not datetime or moment.tzinfo is not UTC or not EARLIEST <= moment <= latest:
+                moment = checked_instant("at", moment)
+        if loaded:
+            given = one["payload"]
+            text = _json_text(given if parameters is None else _fitting(parameters, given))
+        return Request((tenant, task_type, key), moment, delay, text, *rest)
+
+    return one_like_it
 
 
 def checked_name(name: str, value: object, longest: int) -> str:
@@ -209,7 +248,7 @@ def _json_text(payload: object, name: str = "payload") -> str | None:
         return None
     refuse_reserved(name, payload)
     try:
-        text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _encode(payload)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidTask(
             f"{name} can't be written as JSON: {error}. Use dicts, lists, strings, numbers, booleans and None, "
@@ -217,13 +256,13 @@ def _json_text(payload: object, name: str = "payload") -> str | None:
         ) from None
     if not _encodable(text):
         raise InvalidTask(f"{name} contains half of a surrogate pair; it is not valid text. Remove it.")
-    size, limit = len(text.encode()), conf().PAYLOAD_MAX_BYTES
+    size, limit = len(text) if text.isascii() else len(text.encode()), conf().PAYLOAD_MAX_BYTES
     if size > limit:
         raise InvalidTask(
             f"{name} has {size:,} bytes as JSON; at most {limit:,} are allowed. "
             "Keep the data in a table of your own and schedule its id."
         )
-    if _ESCAPED_NUL.search(text):
+    if "\\u0000" in text and _ESCAPED_NUL.search(text):
         raise InvalidTask(f"{name} contains a NUL character, which PostgreSQL can't store. Remove it.")
     if size > _MAY_BE_DEEPER and is_deeper(payload, DEEPEST):
         raise InvalidTask(

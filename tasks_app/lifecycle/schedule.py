@@ -11,7 +11,7 @@ from tasks_app.core.states import UNDER_WAY, Status, is_live
 from tasks_app.core.tokens import random_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
-from tasks_app.sql import array, run, text_array
+from tasks_app.sql import array, instant_array, run, run_in_parts, text_array
 
 from .confidential import hide_payloads, hide_payloads_of, may_concern
 from .past import bring_back, past_idem, past_units
@@ -23,6 +23,10 @@ from .turns import hand_on_turns, move_turns, queue_again
 # Each round some other transaction has moved the unit and committed. More than a few in a row means that
 # something rewrites it all the time; then the caller's own change must roll back, not be half done.
 ROUNDS = 10
+# Rows that are sent at once: while PostgreSQL inserts them, the next are written out.
+_PART = 1_000
+# Columns that mostly differ from task to task.
+_AS_ONE_TEXT = {"payload": text_array, "at": instant_array}
 SYSTEM = "system"
 
 
@@ -307,51 +311,61 @@ def _insert(
         texts = hide_payloads(units, texts, bound=bound)
     if None in payload:
         REGISTRY.refuse_without_payload(name for name, text in zip(task_type, payload, strict=True) if text is None)
-    params = {
-        "biz_key": text_array(keys),
-        "shard": array(shards_of(tenant, task_type, keys)),
-        "token": array(random_uuids(len(requests))),
-        "kept": conf().kept_kinds,
-        "unbound": not bound,
+    columns = {
+        "tenant": tenant,
+        "task_type": task_type,
+        "replaces": [replaces[unit] for unit in units] if replaces else [None],
+        "idem_key": idem_key,
+        "at": at,
+        "delay": delay,
+        "lane": lane,
+        "limited": [one in limited for one in task_type] if limited else [False],
+        "max_retry": max_retry,
+        "repeat_after": repeat_after,
+        "expires_after": expires_after,
+        "payload": texts,
     }
-    for name, values in (
-        ("tenant", tenant),
-        ("task_type", task_type),
-        ("replaces", [replaces[unit] for unit in units] if replaces else [None]),
-        ("idem_key", idem_key),
-        ("at", at),
-        ("delay", delay),
-        ("lane", lane),
-        ("limited", [one in limited for one in task_type] if limited else [False]),
-        ("max_retry", max_retry),
-        ("repeat_after", repeat_after),
-        ("expires_after", expires_after),
-        ("payload", texts),
-    ):
-        same = values.count(values[0]) == len(values)
-        params[name] = "{}" if same else text_array(values) if name == "payload" else list(values)
-        params[f"all_{name}"] = values[0] if same else None
-    if params["idem_key"] == "{}" and idem_key[0] is None:
-        return _answers(Outcome.CREATED, run("insert_tasks", params))
-    return _insert_keyed(requests, replaces, params)
+    alike = {name: values[0] for name, values in columns.items() if values.count(values[0]) == len(values)}
+    always = {"kept": conf().kept_kinds, "unbound": not bound} | {f"all_{name}": alike.get(name) for name in columns}
+
+    def part(first: int) -> dict[str, object]:
+        some = slice(first, first + _PART)
+        return always | {
+            "biz_key": text_array(keys[some]),
+            "shard": array(shards_of(tenant[some], task_type[some], keys[some])),
+            "token": array(random_uuids(len(keys[some]))),
+            **{
+                name: "{}" if name in alike else _AS_ONE_TEXT.get(name, list)(values[some])
+                for name, values in columns.items()
+            },
+        }
+
+    parts = [part(0)] if len(keys) <= _PART else map(part, range(0, len(keys), _PART))
+    if idem_key.count(None) == len(idem_key):
+        return _answers(Outcome.CREATED, run_in_parts("insert_tasks", parts))
+    return _insert_keyed(requests, replaces, parts, bound=bound)
 
 
 def _insert_keyed(
-    requests: Sequence[Request], replaces: Mapping[Unit, int] | None, params: Mapping[str, object]
+    requests: Sequence[Request],
+    replaces: Mapping[Unit, int] | None,
+    parts: Iterable[Mapping[str, object]],
+    *,
+    bound: bool,
 ) -> dict[Unit, Scheduled]:
     """Insert, and only then look whether something in the past holds one of the keys; those that are held stay
     unanswered. The other way round, neither would see what is moved between the two."""
     held: dict[tuple[str, str], int] = {}
     try:
         with atomic():
-            answers = _answers(Outcome.CREATED, run("insert_keyed_tasks", params))
+            answers = _answers(Outcome.CREATED, run_in_parts("insert_keyed_tasks", parts))
             mine = [(r.unit[0], r.idem_key) for r in requests if r.idem_key is not None and r.unit in answers]
             held = past_idem(mine)
             if held:
                 raise _InTheWay
     except _InTheWay:
         rest = [r for r in requests if (r.unit[0], r.idem_key) not in held]
-        return _insert(rest, replaces, bound=not params["unbound"])
+        return _insert(rest, replaces, bound=bound)
     return answers
 
 

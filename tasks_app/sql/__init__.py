@@ -2,7 +2,8 @@
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -38,6 +39,21 @@ def execute(
     if time.monotonic() - begun > SLOW_SECONDS:
         connections[using or conf().DATABASE]._punctual_slow = True
     return cursor.fetchall() if cursor.description else []
+
+
+def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple]:
+    """run, once for each part, in one round trip: the server works on one while the next is made. Whoever makes them
+    must not use the connection."""
+    if isinstance(parts, list) and len(parts) == 1:
+        return run(name, parts[0])
+    wrapped = _cursor(None)
+    cursor = wrapped.cursor  # Django's own can't return rows of many
+    with wrapped.db.wrap_database_errors:
+        cursor.executemany(_text(name), parts, returning=True)
+        rows = cursor.fetchall()
+        while cursor.nextset():
+            rows += cursor.fetchall()
+    return rows
 
 
 def execute_many(statement: str, many: Sequence[Sequence[object]]) -> None:
@@ -117,3 +133,8 @@ def array(values) -> str:
 def text_array(values) -> str:
     """The same for texts, which are quoted whatever they contain."""
     return '{"' + '","'.join(value.replace("\\", "\\\\").replace('"', '\\"') for value in values) + '"}'
+
+
+def instant_array(values) -> str:
+    """The same for aware datetimes, some of which may be None."""
+    return "{" + ",".join(["NULL" if value is None else datetime.isoformat(value) for value in values]) + "}"

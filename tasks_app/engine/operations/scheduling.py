@@ -1,17 +1,15 @@
 """The way of many tasks from what a caller gives to scheduled rows, and to the wake-up after its commit."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.memory import collector_paused
 from tasks_app.engine import tracing
 from tasks_app.engine.wakeup import wake_on_commit
-from tasks_app.lifecycle.request import Request, new_key
+from tasks_app.lifecycle.request import Request, alike
 from tasks_app.lifecycle.schedule import Scheduled
 from tasks_app.lifecycle.shards import shards_of
-
-_KEY_ONLY = {"key"}
 
 
 @collector_paused()
@@ -23,16 +21,17 @@ def requests_of(
 ) -> list[Request]:
     """Every input checked; an error says which one it was."""
     requests: list[Request] = []
-    like: Request | None = None
+    like_the_first: Callable[[Mapping], Request] | None = None
+    fields: Set[str] | None = None  # those of the first task, if others that have them can be built like it
     for number, one in enumerate(tasks):
         try:
-            if like is not None and type(one) is dict and one.keys() == _KEY_ONLY:
-                # Nothing but its key: the rest was checked with the first such task.
-                requests.append(Request((*like.unit[:2], new_key(one["key"])), *like[1:]))
+            if type(one) is dict and one.keys() == fields and one.get("at", ...) is not None:
+                requests.append(like_the_first(one))
                 continue
             requests.append(one_request(task_type, **{**common, **one}))
-            if one.keys() == _KEY_ONLY:
-                like = requests[-1]
+            if number == 0:
+                like_the_first = alike(requests[0], one.keys())
+                fields = frozenset(one) if like_the_first else None
         except (InvalidTask, TypeError) as error:
             words = str(error).replace(f"{one_request.__name__}()", "a task")
             raise InvalidTask(f"task number {number} ({shown(one)}): {words}") from None

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from uuid import uuid4
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import transaction
@@ -371,6 +372,37 @@ def test_one_bad_task_among_many_is_named_and_none_is_written(refused, verb, bad
 
     with refused("task number 7", *words):
         verb(TYPE, [*good, bad, *good])
+
+
+@pytest.mark.parametrize("verb", [schedule_many, reschedule_many], ids=lambda verb: verb.__name__)
+def test_what_is_refused_of_one_task_is_refused_of_one_among_many_like_it(refused, verb):
+    good = {"key": "good", "at": TUESDAY, "payload": {"n": 1}}
+    bad = [({"key": value}, words) for value, words in BAD_TEXTS.values()]
+    bad += [(options, words) for options, words in BAD_TIMES.values() if options.keys() == {"at"}]
+    bad += [({"payload": payload}, words) for payload, words in BAD_PAYLOADS.values()]
+
+    for options, words in bad:
+        with refused("task number 1", *words):
+            verb(TYPE, [good, good | {"key": "bad"} | options])
+
+
+def test_times_of_their_own_are_kept_to_the_microsecond_whatever_their_zone():
+    hours = timezone(timedelta(hours=-11, minutes=-30, seconds=-7))
+    kathmandu = ZoneInfo("Asia/Kathmandu")
+    times = [
+        TUESDAY,
+        datetime(2031, 12, 31, 23, 59, 59, 999_999, tzinfo=hours),
+        datetime(2031, 10, 26, 2, 30, fold=1, tzinfo=ZoneInfo("Europe/Berlin")),
+        datetime(2031, 5, 5, 5, 5, 5, 5, tzinfo=kathmandu),
+        datetime(1970, 1, 1, tzinfo=UTC),
+    ]
+    tasks = [{"key": number, "at": at} for number, at in enumerate(times)]
+
+    schedule_many(TYPE, [*tasks, {"key": "at once", "at": None}])
+
+    kept = [find(TYPE, str(number)).execute_time for number in range(len(times))]
+    assert kept == [at.astimezone(UTC) for at in times]
+    assert find(TYPE, "at once").execute_time <= datetime.now(UTC)
 
 
 @pytest.mark.parametrize("verb", [schedule_many, reschedule_many], ids=lambda verb: verb.__name__)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from django.db import transaction
+from django.db import IntegrityError, connection, transaction
 
 from tasks_app.client import (
     Cancelled,
@@ -793,3 +793,25 @@ def test_payloads_that_differ_arrive_as_they_were_given():
     schedule_many("T_QUIET", [{"key": n, "delay": n, "payload": {"x": one}} for n, one in enumerate(ugly)])
 
     assert [row.payload["x"] for row in ScheduleTask.objects.order_by("execute_time")] == ugly
+
+
+def test_more_tasks_than_are_sent_at_once_are_answered_in_the_order_of_the_call():
+    there = {n: schedule(TYPE, n, delay=60).task_id for n in (3, 1_500, 2_499)}
+    tasks = [{"key": n, "delay": 60 + n, "idem_key": f"i{n}" if n % 700 == 0 else None} for n in range(2_500)]
+
+    answers = schedule_many(TYPE, [*tasks, {"key": 7, "delay": 1}])
+
+    found = dict(ScheduleTask.objects.values_list("biz_key", "id"))
+    assert [answer.task_id for answer in answers] == [found[str(n)] for n in [*range(2_500), 7]]
+    assert [n for n, answer in enumerate(answers) if answer.outcome == "EXISTS"] == [*there, 2_500]
+
+
+def test_an_error_of_the_database_in_a_later_part_is_djangos_and_leaves_nothing():
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE punctual_task ADD CONSTRAINT unlucky CHECK (biz_key <> '999')")  # the last by order
+
+    with pytest.raises(IntegrityError, match="unlucky"), transaction.atomic():
+        schedule_many(TYPE, [{"key": n} for n in range(2_500)])
+
+    assert not ScheduleTask.objects.exists()
+    assert schedule(TYPE, "a").outcome == "CREATED"
