@@ -114,9 +114,19 @@ def _files() -> dict[str, Path]:
 
 @cache
 def _text(name: str) -> str:
+    """The statement as it is sent: with its name, which PostgreSQL's logs and views show, and no other comment.
+
+    psycopg remembers what it found out about a statement only if that has at most 4,096 characters. Longer ones would be
+    read through each time, in 0.2 to 0.5 ms.
+    """
+    lean = re.sub(r"^\s*--(?!rows\b).*\n|[ \t]+-- .*$|^[ \t]+", "", _with_parts(name), flags=re.MULTILINE)
+    return f"-- {name}:\n{lean}"
+
+
+def _with_parts(name: str) -> str:
     """The statement, with each line `--include other` replaced by other.sql."""
     text = _files()[name].read_text()
-    return re.sub(r"^--include (\w+)$", lambda found: _text(found[1]), text, flags=re.MULTILINE)
+    return re.sub(r"^--include (\w+)$", lambda found: _with_parts(found[1]), text, flags=re.MULTILINE)
 
 
 @cache

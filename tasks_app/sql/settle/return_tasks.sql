@@ -1,4 +1,4 @@
--- return: RUNNING rows of this batch -> due again at the moment they were due, or a little later; no retry used.
+-- return_tasks: RUNNING rows of this batch -> due again at the moment they were due, or a little later; no retry used.
 -- For what was never begun (shutdown) and what nobody may judge here (an unknown type, a call that failed for many).
 WITH
 --include locked

@@ -78,7 +78,7 @@ def test_an_unknown_type_whose_return_gets_no_answer_is_returned_once_and_uses_n
     task = schedule("T_PLAIN", "a", max_retry=0).task_id
     [batch] = claim_due()
     TaskBatch.objects.update(task_type="T_NOWHERE")
-    proxy.lose_answers(b"-- return:")
+    proxy.lose_answers(b"-- return_tasks:")
 
     assert run_batch(UUID(batch.batch_no), guarded=False).taken
 
