@@ -14,13 +14,15 @@ from .storage.isolation import can_set_up, set_up
 log = logging.getLogger(__name__)
 
 
-def isolate_tenants(using: str, plan: Sequence[tuple[Migration, bool]] = (), verbosity: int = 1, **_: object) -> None:
-    """If this login may; if not, a check tells what is missing. Without a plan it was no migration: nothing is new."""
+def isolate_tenants(
+    using: str, plan: Sequence[tuple[Migration, bool]] | None = None, verbosity: int = 1, **_: object
+) -> None:
+    """If this login may; if not, a check tells what is missing. Without a plan it was `flush`, and no migration."""
     try:
         ours = conf().DATABASE
     except InvalidConfiguration:
         return  # the checks tell
-    if using != ours or our_connection().vendor != "postgresql" or not plan or any(backwards for _, backwards in plan):
+    if using != ours or our_connection().vendor != "postgresql" or plan is None or any(back for _, back in plan):
         return
     try:
         if not can_set_up():

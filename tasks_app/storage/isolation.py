@@ -12,10 +12,14 @@ from django.db import OperationalError, transaction
 from psycopg import sql
 
 from tasks_app.core.isolation import ENGINE, OPEN_POLICY, SETTING, TENANT_POLICY, WEB, WEB_ALL
+from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
 from tasks_app.database import alias, our_connection
 from tasks_app.sql import execute
 
 ROLES = (ENGINE, WEB, WEB_ALL)
+# Whoever is a member of the engine may become one of the web's roles, and is free of their policies until then.
+_KINDS = {ENGINE: " NOINHERIT", WEB: "", WEB_ALL: ""}
+MONITOR = "pg_monitor"  # PostgreSQL's own: sees sessions and standbys, for the pages that show them
 LOCK_MS, PAUSE_SECONDS, TRIES = 500, 0.2, 50
 
 # What hangs off something that has a tenant: who sees that sees this. By the name of the whole table, with partitions.
@@ -97,7 +101,7 @@ SELECT current_user::text, rolsuper OR rolcreaterole, rolsuper,
              WHERE a.privilege_type = 'INSERT' AND a.grantee NOT IN (0, c.relowner)),
        pg_has_role(current_user, c.relowner, 'USAGE')
 FROM pg_roles r CROSS JOIN pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE r.rolname = current_user AND c.oid = to_regclass('punctual_task')
+WHERE r.rolname = current_user AND c.oid = to_regclass('punctual_task') AND to_regclass('punctual_tenant') IS NOT NULL
 """
 _MEMBERS = """
 SELECT g.rolname::text, m.rolname::text FROM pg_auth_members a
@@ -108,7 +112,7 @@ WHERE g.rolname = ANY (%(roles)s) AND (to_jsonb(a)->>'set_option') IS DISTINCT F
 _RIGHTS = """
 SELECT r.rolname::text, c.relkind::text, array_agg(c.oid::regclass::text ORDER BY c.relname)
 FROM pg_class c CROSS JOIN pg_roles r
-WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
+WHERE c.relnamespace = to_regnamespace(quote_ident(%(schema)s)) AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
   AND r.rolname = ANY (%(roles)s)
   AND pg_has_role(current_user, c.relowner, 'USAGE')
   AND NOT CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(r.oid, c.oid, 'USAGE')
@@ -118,14 +122,25 @@ GROUP BY 1, 2
 """
 _FUNCTIONS = """
 SELECT array_agg(p.oid::regprocedure::text ORDER BY p.oid) FROM pg_proc p
-WHERE p.pronamespace = %(schema)s::regnamespace AND starts_with(p.proname, 'punctual_')
+WHERE p.pronamespace = to_regnamespace(quote_ident(%(schema)s)) AND starts_with(p.proname, 'punctual_')
   AND pg_has_role(current_user, p.proowner, 'USAGE') AND NOT has_function_privilege(%(role)s, p.oid, 'EXECUTE')
 """
 _DEFAULTS = """
 SELECT count(*) FROM pg_default_acl d CROSS JOIN LATERAL aclexplode(d.defaclacl) a JOIN pg_roles r ON r.oid = a.grantee
-WHERE d.defaclnamespace = %(schema)s::regnamespace AND d.defaclrole = current_user::regrole
+WHERE d.defaclnamespace = to_regnamespace(quote_ident(%(schema)s)) AND d.defaclrole = %(owner)s::regrole
   AND d.defaclobjtype = 'r' AND a.privilege_type = 'INSERT' AND r.rolname = ANY (%(roles)s)
 """
+
+_LOGIN = """
+SELECT pg_has_role(session_user, %(role)s, 'MEMBER'), pg_has_role(session_user, %(role)s, 'USAGE') AND NOT r.rolsuper,
+       CASE WHEN r.rolsuper THEN 'is a superuser' WHEN r.rolbypassrls THEN 'has BYPASSRLS'
+            WHEN c.relowner = r.oid THEN 'owns the tables' ELSE '' END
+FROM pg_roles r CROSS JOIN pg_class c WHERE r.rolname = session_user AND c.oid = to_regclass('punctual_task')
+"""
+_SEVERAL_TENANTS = f"""
+SELECT EXISTS (SELECT FROM punctual_tenant WHERE name NOT IN ('{DEFAULT_TENANT}', '{INTERNAL_TENANT}'))
+"""
+_CODE_ONLY = "Punctual's own code keeps tenants apart, but the database doesn't: {}."
 
 
 class Table(NamedTuple):
@@ -154,6 +169,11 @@ class Facts(NamedTuple):
     acts_for_owner: bool
 
 
+class Finding(NamedTuple):
+    words: str
+    way_out: str
+
+
 def tables() -> list[Table]:
     """All of ours, with their partitions."""
     return [Table(*row) for row in execute(_TABLES)]
@@ -165,15 +185,24 @@ def facts() -> Facts | None:
     return Facts(*found[0]) if found else None
 
 
-def missing_steps(logins: Sequence[str] = ()) -> list[list[str]]:
-    """What is still to be run; each step is a transaction. `logins` get the roles, as do those that use the tables."""
+def missing_steps(logins: Sequence[str] = (), *, all_roles: bool = False) -> list[list[str]]:
+    """What is still to be run; each step is a transaction. `logins` get the roles, as do those that use the tables.
+
+    Which rights a role lacks can be asked only once it is there; `all_roles` gives all of them to one that isn't.
+    """
     known = facts()
     if known is None:
         return []
-    steps = [[f"CREATE ROLE {name} NOINHERIT"] for name in ROLES if name not in known.roles]
+    steps = [[f"CREATE ROLE {name}{_KINDS[name]}"] for name in ROLES if name not in known.roles]
     steps += [[one] for one in _memberships(known, logins)]
     steps += list(_policies())
-    return steps + list(_rights(known))
+    new = [name for name in ROLES if name not in known.roles] if all_roles else []
+    return steps + list(_rights(known)) + list(_all_rights(known, new))
+
+
+def unknown_logins(logins: Sequence[str]) -> list[str]:
+    there = {name for (name,) in execute("SELECT rolname::text FROM pg_roles")}
+    return [one for one in logins if one not in there]
 
 
 def set_up(logins: Sequence[str] = ()) -> list[str]:
@@ -194,12 +223,37 @@ def can_set_up() -> bool:
     return known is not None and known.acts_for_owner and (known.may_make_roles or set(known.roles) == set(ROLES))
 
 
+def finding() -> Finding | None:
+    """What keeps the database from protecting tenants from each other's requests, or could; None: nothing, or there is
+    one tenant only."""
+    known = facts()
+    if known is None or not execute(_SEVERAL_TENANTS)[0][0]:
+        return None
+    if set(known.roles) != set(ROLES) or any(one.rule is not None and not one.forced for one in tables()):
+        way_out = "Run `manage.py database roles` as the owner of the tables or a superuser; see docs/isolation.md."
+        return Finding(_CODE_ONLY.format("it lacks roles or policies"), way_out)
+    ((member, inherits, strong),) = execute(_LOGIN, {"role": WEB})
+    if not member:
+        way_out = f"Run `manage.py database roles --login {known.login}` as the owner of the tables or a superuser."
+        return Finding(_CODE_ONLY.format(f"{known.login} may not become {WEB}"), way_out)
+    if inherits:
+        words = (
+            f"{known.login} inherits the rights of {WEB}, so that its policies hide rows from beats and workers too."
+        )
+        return Finding(words, f"REVOKE {WEB} FROM {_name(known.login)}; then run `manage.py database roles`.")
+    if strong:
+        words = f"{known.login} {strong}: a statement that somebody smuggles into a request could see all tenants."
+        return Finding(words, f"Give the processes a login that is only a member of {ENGINE}; see docs/isolation.md.")
+    return None
+
+
 def _memberships(known: Facts, logins: Sequence[str]) -> Iterator[str]:
-    """NOINHERIT keeps whoever may become one of the web's roles free of its policies until then."""
-    there = set(execute(_MEMBERS, {"roles": list(ROLES)}))
+    there = set(execute(_MEMBERS, {"roles": [*ROLES, MONITOR]}))
     wanted = [(WEB, ENGINE), (WEB_ALL, ENGINE)]
     users = {*logins, *known.users} | (set() if known.is_superuser else {known.login})
     wanted += [(ENGINE, one) for one in sorted(users - set(ROLES))]
+    if known.is_superuser:
+        wanted.append((MONITOR, WEB_ALL))
     for role, member in wanted:
         if (role, member) not in there:
             yield f"GRANT {role} TO {_name(member)}"
@@ -222,7 +276,7 @@ def _policies() -> Iterator[list[str]]:
 def _rights(known: Facts) -> Iterator[list[str]]:
     """To use the tables, ours and those of the project beside them: pages and endpoints ask for both in one request."""
     there = [one for one in ROLES if one in known.roles]
-    given, schema = {"schema": known.schema, "roles": there}, _name(known.schema)
+    given, schema = {"schema": known.schema, "roles": there, "owner": _name(known.owner)}, _name(known.schema)
     if not there:
         return
     ((usable,),) = execute(
@@ -240,11 +294,28 @@ def _rights(known: Facts) -> Iterator[list[str]]:
         if names:
             yield [f"GRANT EXECUTE ON FUNCTION {', '.join(names)} TO {ENGINE}"]
     if execute(_DEFAULTS, given)[0][0] < len(there):
-        begin = f"ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT"
+        begin = f"ALTER DEFAULT PRIVILEGES FOR ROLE {_name(known.owner)} IN SCHEMA {schema} GRANT"
         yield [
             f"{begin} SELECT, INSERT, UPDATE, DELETE ON TABLES TO {', '.join(there)}",
             f"{begin} USAGE, SELECT ON SEQUENCES TO {', '.join(there)}",
         ]
+
+
+def _all_rights(known: Facts, roles: Sequence[str]) -> Iterator[list[str]]:
+    """Of roles that are yet to be made."""
+    if not roles:
+        return
+    schema, names = _name(known.schema), ", ".join(roles)
+    yield [f"GRANT USAGE ON SCHEMA {schema} TO {names}"]
+    yield [f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {names}"]
+    yield [f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {names}"]
+    if ENGINE in roles:
+        yield [f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {ENGINE}"]
+    begin = f"ALTER DEFAULT PRIVILEGES FOR ROLE {_name(known.owner)} IN SCHEMA {schema} GRANT"
+    yield [
+        f"{begin} SELECT, INSERT, UPDATE, DELETE ON TABLES TO {names}",
+        f"{begin} USAGE, SELECT ON SEQUENCES TO {names}",
+    ]
 
 
 def _briefly(step: Sequence[str]) -> None:
