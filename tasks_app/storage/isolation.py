@@ -219,8 +219,11 @@ def set_up(logins: Sequence[str] = ()) -> list[str]:
 
 
 def can_set_up() -> bool:
+    """Whether this login may: only who has made the roles, or a superuser, can give them to anybody."""
     known = facts()
-    return known is not None and known.acts_for_owner and (known.may_make_roles or set(known.roles) == set(ROLES))
+    if known is None or not known.acts_for_owner:
+        return False
+    return known.may_make_roles or (set(known.roles) == set(ROLES) and not list(_memberships(known, ())))
 
 
 def finding() -> Finding | None:
