@@ -8,12 +8,12 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError
 from psycopg import sql
 
 from tasks_app.core.isolation import ENGINE, OPEN_POLICY, SETTING, TENANT_POLICY, WEB, WEB_ALL
 from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
-from tasks_app.database import alias, our_connection
+from tasks_app.database import atomic, our_connection
 from tasks_app.sql import execute
 
 ROLES = (ENGINE, WEB, WEB_ALL)
@@ -324,7 +324,7 @@ def _all_rights(known: Facts, roles: Sequence[str]) -> Iterator[list[str]]:
 def _briefly(step: Sequence[str]) -> None:
     for left in reversed(range(TRIES)):
         try:
-            with transaction.atomic(alias()):
+            with atomic():
                 execute(f"SET LOCAL lock_timeout = '{LOCK_MS}ms'")
                 for statement in step:
                     execute(statement)
