@@ -74,7 +74,7 @@ class Run:
             raise Stopped
 
 
-def processes(port: int, env: dict[str, str], owner: dict[str, str]) -> list[ProcessSpec]:
+def processes(port: int, env: dict[str, str], owner: dict[str, str] | None = None) -> list[ProcessSpec]:
     """Everything that `make up` keeps running besides the databases; add a line to add a process.
 
     `owner` is for what copies the whole server, and the others have just the rights that they need.
@@ -93,7 +93,7 @@ def processes(port: int, env: dict[str, str], owner: dict[str, str]) -> list[Pro
         ProcessSpec("web", [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
-        *([ProcessSpec("backup", backup, env | owner, BASE_DIR)] if os.environ.get("BACKUP_URLS") else []),
+        *([ProcessSpec("backup", backup, env | (owner or {}), BASE_DIR)] if os.environ.get("BACKUP_URLS") else []),
         *([ProcessSpec("scale", scale, env, BASE_DIR)] if env.get(SPARE) else []),
     ]
 

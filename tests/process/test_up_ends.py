@@ -33,9 +33,9 @@ def test_ctrl_c_while_starting_leaves_nothing_and_exits_with_0(tmp_path):
 
 def test_up_has_spare_workers_started_if_that_was_asked_for():
     """What `manage.py scale` then does is in test_scale.py."""
-    started = {one.name: one.command[2:] for one in up.processes(8000, up.choose_spare("1-3"), {})}
+    started = {one.name: one.command[2:] for one in up.processes(8000, up.choose_spare("1-3"))}
     assert started["scale"] == ["scale", "--workers", "1-3"]
-    assert "scale" not in {one.name for one in up.processes(8000, up.choose_spare(""), {})}
+    assert "scale" not in {one.name for one in up.processes(8000, up.choose_spare(""))}
 
 
 @pytest.mark.parametrize(

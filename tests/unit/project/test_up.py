@@ -4,7 +4,7 @@ from scheduler_project.up import processes
 
 
 def names() -> list[str]:
-    return [one.name for one in processes(8000, {}, {})]
+    return [one.name for one in processes(8000, {})]
 
 
 def test_the_backup_is_streamed_if_there_is_a_place_for_it(monkeypatch):
