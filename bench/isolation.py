@@ -55,17 +55,19 @@ def run(stack: Stack) -> dict:
 
 def _measure(ways: dict[str, int], token: str, kind: str) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {way: [] for way in ways}
-    links = {way: http.client.HTTPConnection("127.0.0.1", port, timeout=60) for way, port in ways.items()}
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     for number in range(WARM + REQUESTS):
         # Who is first changes: the second finds pages and locks as the first has left them.
         for way in list(ways)[:: 1 if number % 2 else -1]:
             task = {"task_type": "BENCH_NOOP", "key": f"{way}-{number}", "delay": 86_400, "payload": {"order": number}}
             given = ("GET", "/api/v1/tasks", None) if kind == "get" else ("POST", "/api/v1/tasks", json.dumps(task))
+            link = http.client.HTTPConnection("127.0.0.1", ways[way], timeout=60)
+            link.connect()
             began = time.perf_counter()
-            links[way].request(*given, headers)
-            answer = links[way].getresponse()
+            link.request(*given, headers)
+            answer = link.getresponse()
             content = answer.read()
+            link.close()
             if number >= WARM:
                 times[way].append((time.perf_counter() - began) * 1000)
             if answer.status >= 300 or not content:
@@ -81,7 +83,7 @@ def _web(stack: Stack, login: str) -> Iterator[int]:
         port = free.getsockname()[1]
     url = stack.services.database_url.replace("//punctual@", f"//{login}@")
     command = [sys.executable, "-m", "gunicorn", "scheduler_project.wsgi", "--bind", f"127.0.0.1:{port}"]
-    command += ["--workers", "1", "--threads", "1", "--no-control-socket", "--preload"]
+    command += ["--workers", "1", "--threads", "2", "--no-control-socket", "--preload"]
     with open(stack.folder / f"{login}.log", "w") as log:
         environment = os.environ | {"LOG_LEVEL": "ERROR", "DATABASE_URL": url}
         web = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
