@@ -45,7 +45,7 @@ def test_nothing_outside_lifecycle_writes_task_rows_through_the_orm():
     assert offenders == []
 
 
-# Who calls, what is nobody's, the operators' console; figures, bounds and places in line, which tell nothing of anybody.
+# Who calls, what is nobody's, the operators' console; figures, bounds and places in line, which tell of nobody.
 FOR_ALL_TENANTS = {
     "tasks_app/api/auth.py": 4,
     "tasks_app/api/limits.py": 1,

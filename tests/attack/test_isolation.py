@@ -246,6 +246,11 @@ def test_the_role_ends_with_the_request_even_in_a_transaction_that_goes_on():
             assert ScheduleTask.objects.count() == 1
             raise ZeroDivisionError
         assert ScheduleTask.objects.count() == 0, "the settings went back with the savepoint"
+        with scope.all_tenants():
+            before = transaction.savepoint()
+        assert ScheduleTask.objects.count() == 0
+        transaction.savepoint_rollback(before)
+        assert ScheduleTask.objects.count() == 0, "and back to those of another scope"
     assert ScheduleTask.objects.count() == 1
     assert role() == "none"
 
