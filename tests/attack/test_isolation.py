@@ -129,9 +129,14 @@ def test_the_database_alone_refuses_every_endpoint(redis, monkeypatch):
             url = re.sub(r"\{(\w+)\}", lambda found: str(ids.get(found[1], 1)), one.path)
             url += f"?task={ids['task_id']}&run={NO_TOKEN}" if "{token}" in one.path else ""
             body = body_of(one.path) if one.writes else None
-            answer = api.call(one.method, url, body, If_Match="1", Idempotency_Key=f"k{number}")
+            # The record of a key would be refused before anything else: it is sent only where it has to be.
+            key = {"Idempotency_Key": f"k{number}"} if one.path.endswith("/trigger") else {}
+            answer = api.call(one.method, url, body, If_Match="1", **key)
             transaction.set_rollback(answer.status >= 500)
-        return "secret" in re.sub(r"secret-new|/secrets?\b", "", str(answer.body).replace(url, ""))
+        told = str(answer.body)
+        for echo in ["/secrets", *re.findall(r"secret[\w.-]*", f"{url} {body}")]:  # what the caller has said itself
+            told = told.replace(echo, "")
+        return "secret" in told
 
     assert sum(leaks(0, one) for one in OPERATIONS if not one.writes) > 20, "there is something to hide"
     before = rows()
