@@ -24,6 +24,7 @@ NAMES += (
     "replay",
     "backfill",
     "metrics",
+    "isolation",
     "tenants",
     "past",
     "sustain",

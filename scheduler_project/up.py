@@ -17,7 +17,9 @@ from pathlib import Path
 from types import FrameType
 
 from tasks_app import embedded
+from tasks_app.core.isolation import ENGINE
 from tasks_app.embedded import reachability
+from tasks_app.embedded.postgres import Postgres
 
 from .supervisor import ProcessSpec, Server, Supervisor, run_to_end
 
@@ -72,8 +74,11 @@ class Run:
             raise Stopped
 
 
-def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
-    """Everything that `make up` keeps running besides the databases; add a line to add a process."""
+def processes(port: int, env: dict[str, str], owner: dict[str, str] | None = None) -> list[ProcessSpec]:
+    """Everything that `make up` keeps running besides the databases; add a line to add a process.
+
+    `owner` is for what copies the whole server, and the others have just the rights that they need.
+    """
     python, app = sys.executable, "scheduler_project"
     celery = [python, "-m", "celery", "--quiet", "-A", app]
     examples = [
@@ -88,7 +93,7 @@ def processes(port: int, env: dict[str, str]) -> list[ProcessSpec]:
         ProcessSpec("web", [python, "-m", "gunicorn", f"{app}.wsgi", "--bind", f"{HOST}:{port}"], env, BASE_DIR),
         ProcessSpec("beat", [*celery, "beat", "--loglevel", "INFO"], env, BASE_DIR),
         ProcessSpec("worker", [*celery, "worker", "--loglevel", "INFO", *QUIET], env, BASE_DIR),
-        *([ProcessSpec("backup", backup, env, BASE_DIR)] if os.environ.get("BACKUP_URLS") else []),
+        *([ProcessSpec("backup", backup, env | (owner or {}), BASE_DIR)] if os.environ.get("BACKUP_URLS") else []),
         *([ProcessSpec("scale", scale, env, BASE_DIR)] if env.get(SPARE) else []),
     ]
 
@@ -117,11 +122,18 @@ def up(run: Run) -> None:
         env = start_databases(run, home, ending) | choose_examples() | own_address(run) | spare
         manage("migrate", ["--noinput"], env)
         manage("seed_demo", [], env | {"PUNCTUAL_ADMIN_PASSWORD": password})
-        run.supervisor = Supervisor(processes(run.port, env), servers=run.servers)
+        owner = {"DATABASE_URL": run.database_url}
+        run.supervisor = Supervisor(processes(run.port, env | engine_login(run), owner), servers=run.servers)
         ending.callback(run.supervisor.stop)
         run.supervisor.start()
         _announce_when_ready(run, password)
         run.supervisor.run_until_stopped()
+
+
+def engine_login(run: Run) -> dict[str, str]:
+    """In our own server, whose superuser makes and changes the tables, the processes log in as a role that can't."""
+    postgres = next((server for server in run.servers if isinstance(server, Postgres)), None)
+    return {"DATABASE_URL": postgres.let_in(ENGINE)} if postgres else {}
 
 
 def own_address(run: Run) -> dict[str, str]:

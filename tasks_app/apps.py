@@ -9,7 +9,7 @@ class TasksAppConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from . import alarm_looks, checks, database_checks, uninstall, web_checks  # noqa: F401  (they register themselves)
+        from . import alarm_looks, checks, database_checks, isolate, uninstall, web_checks  # noqa: F401  (they register themselves)
         from .engine.web import riding
         from .pages.names import translate_names
 
@@ -20,5 +20,6 @@ class TasksAppConfig(AppConfig):
 
             people.watch_console()
         post_migrate.connect(uninstall.leave_nothing, sender=self, dispatch_uid="punctual.uninstall")
+        post_migrate.connect(isolate.isolate_tenants, sender=self, dispatch_uid="punctual.isolation")
         # Every installed app may have these modules; no app is named here.
         autodiscover_modules("handlers", "compensation", "links", "subscribers")

@@ -10,6 +10,7 @@ from .conf import conf
 from .core.errors import InvalidConfiguration
 from .core.handlers import REGISTRY
 from .models import ScheduleTask
+from .storage.isolation import finding
 
 OLDEST = 15  # of PostgreSQL, that we have tried
 ROUTER = "tasks_app.router.Router"
@@ -86,10 +87,11 @@ def check_server(databases: Sequence[str] | None = None, **_: object) -> list[ch
     try:
         with ours.temporary_connection():
             version = ours.pg_version
+            unprotected = list(_isolation_of_tenants()) if version >= OLDEST * 10_000 else []
     except OperationalError:
         return []  # whoever asked is told anyway
     if version >= OLDEST * 10_000:
-        return []
+        return unprotected
     return [
         checks.Error(
             f"the server of DATABASES[{ours.alias!r}] is PostgreSQL {version // 10_000}.{version % 10_000}; Punctual "
@@ -98,3 +100,9 @@ def check_server(databases: Sequence[str] | None = None, **_: object) -> list[ch
             id="punctual.E012",
         )
     ]
+
+
+def _isolation_of_tenants() -> Iterator[checks.CheckMessage]:
+    found = finding()
+    if found is not None:
+        yield checks.Warning(found.words, hint=found.way_out, id="punctual.W012")

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError
 from ninja.security import APIKeyCookie, APIKeyQuery, HttpBearer
 
+from tasks_app import scope
 from tasks_app.core.away import Run
 from tasks_app.core.errors import QuotaExceeded
 from tasks_app.engine.addresses import is_signed
@@ -36,7 +37,8 @@ class Token(HttpBearer):
         self._reports = reports  # about what runs, which a suspension of its tenant does not end
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
-        found = known(token)
+        with scope.all_tenants():  # whose it is, it says itself
+            found = known(token)
         if found is not None and self._reports:
             found = replace(found, suspended=None)
         return _admitted(request, found)
@@ -49,15 +51,17 @@ class Session(APIKeyCookie):
 
     def _get_key(self, request: HttpRequest) -> str | None:
         # Nobody is logged in: no session to protect, and the caller should hear of the token instead.
-        if not getattr(request, "user", None) or not request.user.is_authenticated:
-            return None
+        with scope.all_tenants():
+            if not getattr(request, "user", None) or not request.user.is_authenticated:
+                return None
         return super()._get_key(request)
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
-        if key is None or not _may(request.user, VIEW):
-            return None
+        with scope.all_tenants():
+            if key is None or not _may(request.user, VIEW):
+                return None
+            may_write = _may(request.user, OPERATE)
         tenant = checked_name(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
-        may_write = _may(request.user, OPERATE)
         return _admitted(request, Caller(request.user.get_username(), tenant, may_write, is_person=True))
 
 
@@ -106,9 +110,10 @@ def for_readers(view: Callable) -> Callable:
             holder = Token()(request)
         except QuotaExceeded as error:
             return respond(problem_of(error))
-        if holder is not None or ("Authorization" not in request.headers and _may(person, VIEW)):
+        with scope.all_tenants():
+            may_view, is_staff = _may(person, VIEW), getattr(person, "is_staff", False)
+        if holder is not None or ("Authorization" not in request.headers and may_view):
             return view(request, *args, **kwargs)
-        is_staff = getattr(person, "is_staff", False)
         a_program = person is None or (request.path.endswith(".json") and not is_staff)
         if a_program or "Authorization" in request.headers:
             return unauthenticated(request, AuthenticationError())
@@ -125,9 +130,10 @@ def _may(person: object, rights: tuple[str, ...]) -> bool:
 
 
 def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
-    """Before anything of the body is read: may it be sent at all, and is it small enough?"""
+    """Before anything of the body is read: whose rows is it about, may it be sent at all, and is it small enough?"""
     if asked is None:
         return None
+    scope.settle(None if asked.is_operator else asked.tenant)
     if asked.calls_per_minute is not None:
         refuse_too_many_calls(asked)
     if request.method in _READING:

@@ -6,6 +6,7 @@ from functools import wraps
 
 from django.http import HttpRequest, HttpResponse
 
+from tasks_app import scope
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import URGENT_LANE
 from tasks_app.core.shedding import Kind
@@ -57,8 +58,8 @@ def admitted(view: Callable, names: Mapping[str, str]) -> Callable:
         answer = _refused(request)
         if answer is not None:
             return answer
-        with DOOR.inside(), acting_from(address_of(request)):
-            return view(request, *args, **kwargs)
+        with DOOR.inside(), acting_from(address_of(request)), scope.request():
+            return scope.carried(view(request, *args, **kwargs))
 
     return answered
 

@@ -9,6 +9,7 @@ from ninja.throttling import BaseThrottle
 from tasks_app.core.errors import QuotaExceeded
 from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.web import people, throttle
+from tasks_app.scope import all_tenants
 
 from .headers import RATE, tell
 from .problems import Problem, problem_of, respond
@@ -55,5 +56,6 @@ def unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpRes
         people.login_refused()
         words = "Too many calls without a valid token came from your address. Send a valid token."
         return respond(Problem("SCH_429_TOO_MANY", words, retry_after=wait))
-    people.call_refused(people.address_of(request))
+    with all_tenants():  # nobody's, so the operators'
+        people.call_refused(people.address_of(request))
     return respond(problem_of(error))

@@ -120,10 +120,15 @@ def _bring(place: Place, kind: Kind, leaving: Leaving, part: Part) -> bool:
 
 def _copy_in(parquet: pq.ParquetFile, family: str, columns: list[Column]) -> int:
     names = sql.SQL(", ").join(sql.Identifier(column.name) for column in columns)
-    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(sql.Identifier(family), names)
+    aside, target = sql.Identifier("punctual_restored"), sql.Identifier(family)
+    make = sql.SQL("CREATE TEMPORARY TABLE {} AS SELECT {} FROM {} WITH NO DATA")
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(aside, names)
+    move = sql.SQL("INSERT INTO {0} ({1}) SELECT {1} FROM {2}").format(target, names, aside)
     header = pyarrow.csv.WriteOptions(include_header=False, batch_size=GROUP_ROWS)
     connection, rows = our_connection(), 0
     with connection.wrap_database_errors, closing(psycopg.Cursor(connection.connection)) as cursor:
+        # PostgreSQL copies into no table that has row-level security.
+        cursor.execute(make.format(aside, names, target))
         with cursor.copy(statement) as copy:
             for group in range(parquet.num_row_groups):
                 table = parquet.read_row_group(group, columns=[column.name for column in columns])
@@ -131,4 +136,6 @@ def _copy_in(parquet: pq.ParquetFile, family: str, columns: list[Column]) -> int
                 pyarrow.csv.write_csv(for_copy(table, columns), text, header)
                 copy.write(text.getvalue())
                 rows += table.num_rows
+        cursor.execute(move)
+        cursor.execute(sql.SQL("DROP TABLE {}").format(aside))
     return rows

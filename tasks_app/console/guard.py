@@ -13,6 +13,7 @@ from django.utils.decorators import decorator_from_middleware
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 
+from tasks_app import scope
 from tasks_app.core.shedding import Kind
 from tasks_app.engine.web import people
 from tasks_app.engine.web.door import DOOR, Refusal
@@ -89,8 +90,9 @@ def _guarded(site, view: View) -> View:
             refusal = _refusal(request)
             if refusal is not None:
                 return _busy(request, refusal)
-            with DOOR.inside():
-                return admitted(request, *args, **kwargs)
+            # Whoever may use the console sees all tenants; which pages, their permissions say.
+            with DOOR.inside(), scope.request(), scope.all_tenants():
+                return scope.carried(admitted(request, *args, **kwargs))
 
     def admitted(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         before = people.acting.set(lambda: request.user.get_username())

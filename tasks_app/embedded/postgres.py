@@ -84,6 +84,12 @@ class Postgres(Server):
         # The port is named, since a PGPORT in somebody's environment would change it.
         return f"postgresql://{NAME}@/{NAME}?host={quote(str(self.sockets), safe='')}&port={PORT}"
 
+    def let_in(self, role: str) -> str:
+        """Let our processes log in as this role, and see of the server what a monitor may; returns its url."""
+        self.execute(f"ALTER ROLE {role} LOGIN")
+        self.execute(f"GRANT pg_monitor TO {role} WITH INHERIT TRUE")
+        return self.url.replace(f"//{NAME}@", f"//{role}@")
+
     def command(self) -> list[str]:
         settings = [part for name, value in self.options.items() for part in ("-c", f"{name}={value}")]
         return [str(self.programs / self.program), *self.marker().split(" ", 1), *settings]

@@ -12,6 +12,7 @@ from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.cancel import cancel
 from tasks_app.lifecycle.request import build
 from tasks_app.lifecycle.rolling import change_interval
+from tasks_app.scope import all_tenants
 from tasks_app.sql import run
 
 from .wakeup import SENDER
@@ -51,6 +52,7 @@ def send_canaries() -> object:
     return f"{len(sent)} sent, {changed} changed"
 
 
+@all_tenants()
 def canaries() -> dict[str, Canary]:
     """The canary of each lane that has one."""
     params = {"type": CANARY, "lanes": list(LANES), "tenant": INTERNAL_TENANT}

@@ -45,6 +45,33 @@ def test_nothing_outside_lifecycle_writes_task_rows_through_the_orm():
     assert offenders == []
 
 
+# Who calls, what is nobody's, the operators' console; figures, bounds and places in line, which tell of nobody.
+FOR_ALL_TENANTS = {
+    "tasks_app/api/auth.py": 4,
+    "tasks_app/api/limits.py": 1,
+    "tasks_app/console/guard.py": 1,
+    "tasks_app/engine/canary.py": 1,
+    "tasks_app/engine/operations/campaigns.py": 1,
+    "tasks_app/engine/watch/browse.py": 2,
+    "tasks_app/engine/watch/firing_load.py": 1,
+    "tasks_app/engine/watch/fleet_status.py": 1,
+    "tasks_app/engine/watch/listing.py": 1,
+    "tasks_app/engine/watch/site_status.py": 1,
+    "tasks_app/engine/watch/status.py": 1,
+    "tasks_app/engine/watch/why.py": 2,
+}
+
+
+def test_a_request_sees_all_tenants_in_known_places_only():
+    found = {
+        str(path.relative_to(ROOT)): len(re.findall(r"(?<!_)\ball_tenants\(\)", path.read_text()))
+        for folder in ("tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project")
+        for path in (ROOT / folder).rglob("*.py")
+        if path != ROOT / "tasks_app" / "scope.py"
+    }
+    assert {place: times for place, times in found.items() if times} == FOR_ALL_TENANTS
+
+
 # They name the default, or work on every connection of their process or thread, or on those of another app.
 WITH_OTHER_DATABASES = {
     "tasks_app/conf.py",

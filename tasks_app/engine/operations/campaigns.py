@@ -11,6 +11,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import LANE, start
 from tasks_app.lifecycle.operate import Row, Verb, expected
 from tasks_app.models import Campaign, ScheduleTask
+from tasks_app.scope import all_tenants
 
 PAGE = 5_000  # tasks that are looked at at a time
 
@@ -80,6 +81,7 @@ def _actable(kind: Verb, wanted: Filter) -> Iterator[list[int]]:
         ]
 
 
+@all_tenants()  # a bound, by whoever's tasks
 def _newest() -> int:
     """Tasks that are scheduled from now on are not meant."""
     return ScheduleTask.objects.order_by("-id").values_list("id", flat=True).first() or 0

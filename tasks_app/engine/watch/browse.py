@@ -24,6 +24,7 @@ from tasks_app.core.states import Status
 from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.request import Unit, checked_instant
 from tasks_app.lifecycle.shards import all_shards
+from tasks_app.scope import all_tenants
 from tasks_app.sql import run, run_on
 from tasks_app.storage.partitions import EVER, known_classes, partitions
 
@@ -322,6 +323,7 @@ def _partitions_of(wanted: Filter) -> tuple[datetime, datetime] | None:
     return begin, end
 
 
+@all_tenants()  # a bound, by whoever's tasks
 def _live_below(wanted: Filter, source: Source) -> dict[str, int]:
     """Live tasks from this id on are too young to match, and are not walked over."""
     kept = timezone.now() - timedelta(seconds=conf().KEEP_LIVE_SECONDS) - LONGEST_TRANSACTION
@@ -526,6 +528,7 @@ def _by_failure() -> Source:
     )
 
 
+@all_tenants()  # a bound, by whoever's tasks
 def _id_of_oldest_attempt() -> int:
     """Tasks from this id on have all attempts they ever had; 0: all tasks have."""
     oldest = next(iter(partitions("punctual_attempt")), None)

@@ -32,6 +32,7 @@ from tasks_app.engine.canary import CANARY
 from tasks_app.lifecycle.jobs.request import jitter_offset
 from tasks_app.models import JobDefinition
 from tasks_app.models.calendar import days_of_all
+from tasks_app.scope import all_tenants
 from tasks_app.sql import run
 
 from .alive import all_slots
@@ -83,6 +84,7 @@ def load_forecast() -> LoadForecast:
         return _kept
 
 
+@all_tenants()
 def read_forecast() -> LoadForecast:
     kept_since, now = time.monotonic(), run("clock", {})[0][0]
     begins = minute_after(now)

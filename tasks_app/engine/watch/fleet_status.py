@@ -16,6 +16,7 @@ from tasks_app.core.safeguards import PLANNED, WORDS, Kind, Name
 from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import Curb, LanePause, MaintenanceEntry
+from tasks_app.scope import all_tenants
 from tasks_app.sql import array, run
 
 
@@ -98,6 +99,7 @@ def shards() -> list[ShardView]:
     return [ShardView(*row) for row in run("status_shards", {})]
 
 
+@all_tenants()
 def limits(types: list[str], bound: int) -> list[LimitView]:
     """Those in force, and those of the given types; due tasks of a type and lane are counted up to the bound."""
     return [

@@ -10,6 +10,7 @@ from tasks_app.core.phrases import counted, milliseconds
 from tasks_app.lifecycle.installation import SUBJECT
 from tasks_app.lifecycle.site import VERB
 from tasks_app.models import AuditEntry, Node, Recovery
+from tasks_app.scope import all_tenants
 from tasks_app.sql import run
 
 from .audit_browse import AuditFilter, page_of_entries
@@ -69,6 +70,7 @@ class SitesView:
     standbys: tuple[StandbyView, ...]  # of the database
 
 
+@all_tenants()
 def read_sites() -> SitesView:
     view = read_view()
     resuming = view.site_recovery and Recovery.objects.filter(id=view.site_recovery).values_list("incident").first()

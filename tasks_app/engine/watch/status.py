@@ -16,6 +16,7 @@ from tasks_app.engine.queues import depths
 from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import AwayTask, DlqEntry, Node
+from tasks_app.scope import all_tenants
 from tasks_app.sql import run
 
 from . import fleet_status
@@ -189,6 +190,7 @@ class SchedulerStatus:
         )
 
 
+@all_tenants()
 def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> SchedulerStatus:
     """Everything at a glance. What the caller has read already need not be read again."""
     nodes, shards, types = read_nodes(), fleet_status.shards(), limited_types()

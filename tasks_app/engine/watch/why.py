@@ -38,6 +38,7 @@ from tasks_app.models import (
     TaskWait,
     Tenant,
 )
+from tasks_app.scope import all_tenants
 from tasks_app.sql import run
 
 from . import fleet_status
@@ -429,6 +430,7 @@ def _before(task: ScheduleTask) -> str:
     return f"{ahead:,}{' or more' if ahead == COUNTED else ''} tasks of {where} are due before it."
 
 
+@all_tenants()
 def _behind(task: ScheduleTask) -> str:
     """Where tenants share a lane, it is no line of tasks that it is in."""
     if task.limited:
@@ -442,6 +444,7 @@ def _behind(task: ScheduleTask) -> str:
     return f"It is behind {shares}" + (f", and {counted(own, 'task')} of its own tenant." if own else ".")
 
 
+@all_tenants()
 def _ahead(task: ScheduleTask) -> int:
     """Tasks that are claimed before this one; each kind by its own index."""
     same = {"limited": True, "task_type": task.task_type} if task.limited else {"limited": False, "shard": task.shard}

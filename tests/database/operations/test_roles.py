@@ -34,7 +34,7 @@ def as_app() -> Iterator[None]:
         cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
         if not cursor.fetchone()[0]:
             pytest.skip("the role that the tests were given can't make others")
-        for statement in re.findall(r"CREATE ROLE \w+ LOGIN;", roles):
+        for statement in re.findall(r"CREATE ROLE [\w ]+;", roles):
             cursor.execute(statement)
         cursor.execute(grants)
         cursor.execute("SET ROLE punctual_app")
