@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.watch.tenants import TenantView, list_tenants, view_of
-from tasks_app.lifecycle import tenants
+from tasks_app.lifecycle import tenant_archive, tenants
 
 from .auth import caller, refuse_without
 from .idempotency import mutation
@@ -27,6 +27,23 @@ class TenantState(StrEnum):
 
     ACTIVE = "ACTIVE"
     SUSPENDED = "SUSPENDED"
+    ARCHIVED = "ARCHIVED"
+
+
+class TenantArchiveState(StrEnum):
+    """Whether the beats are at it."""
+
+    RUNNING = "RUNNING"
+    STOPPED = "STOPPED"
+    DONE = "DONE"
+
+
+class TenantArchivePhase(StrEnum):
+    """What they do: wait for what runs, write what there is, remove what was written; until there is nothing left."""
+
+    WAIT = "WAIT"
+    EXPORT = "EXPORT"
+    REMOVE = "REMOVE"
 
 
 class QuotasIn(Model):
@@ -75,6 +92,33 @@ class TenantResumeIn(Model):
     reason: Text = Field(min_length=1, description="Why; kept in the audit")
 
 
+class TenantArchiveIn(Model):
+    flags: ClassVar[tuple[str, ...]] = ("destroy_key",)
+
+    reason: Text = Field(min_length=1, description="Why; kept in the audit")
+    destroy_key: bool = Field(False, description="Destroy its keys in the end: what is encrypted is lost for good")
+
+
+class TenantArchiveOrderIn(Model):
+    reason: Text = Field(min_length=1, description="Why; kept in the audit")
+
+
+class TenantArchiveOut(Schema):
+    """How far a tenant is on its way into the archive."""
+
+    state: TenantArchiveState
+    phase: TenantArchivePhase
+    folder: str = Field(description="Where it lies, below the archive's root")
+    round: int = Field(description="Times that all tables were looked through; the last time finds nothing")
+    exported: int = Field(description="Rows that were written and read back")
+    removed: int = Field(description="Rows that are in the archive alone")
+    destroy_key: bool
+    waits_for: str = Field(description="Why it does not go on right now; else empty")
+    error: str = Field(description="Of the last try, if that failed; else empty")
+    ordered_by: str
+    ordered_at: datetime
+
+
 class QuotasOut(Schema):
     """How much it may have; null: as much as it likes."""
 
@@ -88,7 +132,7 @@ class TenantOut(Schema):
     name: str
     title: str
     state: TenantState
-    reason: str = Field(description="Why it is suspended; else empty")
+    reason: str = Field(description="Why it is suspended or archived; else empty")
     since: datetime = Field(description="In this state")
     until: datetime | None = Field(description="It is resumed by itself then")
     by: str = Field(description="Who has changed its state last, as the audit says, too; else empty")
@@ -99,13 +143,17 @@ class TenantOut(Schema):
     quotas: QuotasOut
     tasks: int | None = Field(description="Live ones, when a beat has last counted; null without a quota for them")
     held_tasks: int = Field(description="That came due while it was suspended and wait; 10000: that many, or more")
+    archive: TenantArchiveOut | None = Field(description="If it is being archived, or was")
 
     @classmethod
     def of(cls, view: TenantView) -> "TenantOut":
         row = view.row
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         quotas = QuotasOut(**{name: getattr(row, name) for name in QuotasOut.model_fields})
-        return cls(**plain | {"quotas": quotas, "by": row.changed_by, "held_tasks": view.held_tasks})
+        plain |= {"quotas": quotas, "by": row.changed_by, "held_tasks": view.held_tasks}
+        there = view.archive
+        told = there and TenantArchiveOut(**{name: getattr(there, name) for name in TenantArchiveOut.model_fields})
+        return cls(**plain | {"archive": told})
 
 
 class TenantPage(Page):
@@ -168,6 +216,34 @@ def resume_tenant(request: HttpRequest, name: Named, body: TenantResumeIn, idemp
     _refuse_others(request)
     done = tenants.resume(name, operator(request, body.reason))
     return 200, TenantChangedOut(changed=done.changed, tenant=TenantOut.of(view_of(done.row)))
+
+
+@router.post("/{name}/archive", response=TenantOut, summary="Archive a tenant: export all of it, then remove it")
+@mutation
+def archive_tenant(request: HttpRequest, name: Named, body: TenantArchiveIn, idempotency_key: Key = None):
+    """It is stopped and gets nothing new from now on; the beats do the rest. Its name is not given out again."""
+    _refuse_others(request)
+    tenant_archive.begin(name, operator(request, body.reason), destroy_key=body.destroy_key)
+    return 200, TenantOut.of(view_of(tenants.found(name)))
+
+
+@router.post("/{name}/archive/stop", response=TenantOut, summary="Stop the archiving of a tenant")
+@mutation
+def stop_archiving_tenant(request: HttpRequest, name: Named, body: TenantArchiveOrderIn, idempotency_key: Key = None):
+    """It can be continued; and resumed instead, as long as nothing was removed."""
+    _refuse_others(request)
+    tenant_archive.stop(name, operator(request, body.reason))
+    return 200, TenantOut.of(view_of(tenants.found(name)))
+
+
+@router.post("/{name}/archive/continue", response=TenantOut, summary="Go on with the archiving of a tenant")
+@mutation
+def continue_archiving_tenant(
+    request: HttpRequest, name: Named, body: TenantArchiveOrderIn, idempotency_key: Key = None
+):
+    _refuse_others(request)
+    tenant_archive.go_on(name, operator(request, body.reason))
+    return 200, TenantOut.of(view_of(tenants.found(name)))
 
 
 def _seen(name: str, asked: Caller) -> tenants.Tenant:

@@ -10,7 +10,7 @@ from collections.abc import Container, Sequence
 
 from django.db.models import Q
 
-from tasks_app.core.errors import QuotaExceeded
+from tasks_app.core.errors import InvalidTask, QuotaExceeded
 from tasks_app.models import JobDefinition, Tenant
 from tasks_app.sql import run
 
@@ -35,7 +35,9 @@ def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, boun
     note_asking(name for name, row in found.items() if row.pop())
     for request in requests if bound else ():
         tenant, _, _ = request.unit
-        at_limit, max_tasks, tasks, max_bytes = found.get(tenant, (False, None, None, None))
+        at_limit, max_tasks, tasks, max_bytes, closed = found.get(tenant, (False, None, None, None, False))
+        if closed:
+            refuse_archived(tenant)
         if at_limit and request.unit in new:
             raise QuotaExceeded(
                 f"tenant {tenant!r} has {tasks:,} live tasks, and may have {max_tasks:,}; nothing was scheduled. "
@@ -48,6 +50,22 @@ def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, boun
             )
         if max_bytes is not None and (request.payload is not None or request.unit in new):
             refuse_large_payload(tenant, len((request.payload or "{}").encode()), max_bytes)
+
+
+def refuse_archived(tenant: str | None) -> None:
+    """For whatever is to be made for a tenant: one that is being archived, or was, gets nothing new."""
+    row = None if tenant is None else Tenant.objects.filter(name=tenant, closed=True).first()
+    if row is None:
+        return
+    if row.archived:
+        raise InvalidTask(
+            f"tenant {tenant!r} was archived on {row.since:%Y-%m-%d} by {row.changed_by}, and its name is not given to "
+            "anybody else; nothing was written. Use another name."
+        )
+    raise InvalidTask(
+        f"tenant {tenant!r} is being archived, and gets nothing new; nothing was written. Use another tenant, or have "
+        "its archiving stopped and the tenant resumed."
+    )
 
 
 def refuse_large_payload(tenant: str, size: int, most: int) -> None:
@@ -66,10 +84,12 @@ def refuse_large_payload(tenant: str, size: int, most: int) -> None:
 
 def refuse_job_over_quota(tenant: str, payload: object, *, new: bool) -> None:
     """For a job that is to be written. Of two new ones at the same time the second waits and sees the first."""
-    bounded = Q(max_payload_bytes__isnull=False) | (Q(max_jobs__isnull=False) if new else Q())
+    bounded = Q(max_payload_bytes__isnull=False) | (Q(max_jobs__isnull=False) | Q(closed=True) if new else Q())
     row = Tenant.objects.filter(bounded, name=tenant).first()
     if row is None:
         return
+    if new and row.closed:
+        refuse_archived(tenant)
     if row.max_payload_bytes is not None:
         refuse_large_payload(tenant, len(checked_json("payload", payload).encode()), row.max_payload_bytes)
     if not new or row.max_jobs is None:

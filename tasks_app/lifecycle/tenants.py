@@ -1,4 +1,5 @@
-"""Tenants: made, changed, suspended and resumed, each with an audit entry and an event in its transaction.
+"""Tenants: made, changed, suspended and resumed, each with an audit entry and an event in its transaction. How they go
+into the archive is in tenant_archive.py.
 
 A tenant needs no row: without one it is active and has no quotas. Rows are made when somebody names a tenant here, or
 gives it a token, and by a beat for those that it meets when it counts.
@@ -31,7 +32,9 @@ from .audit import Entry, Operator, audit
 from .data_keys import newest_keys
 from .key_walk import order_walk
 from .outbox import tell
+from .quotas import refuse_archived
 from .request import checked_instant, checked_name
+from .tenant_archive import give_up
 
 FIELDS = ("title", "timezone", "contacts", "weight", "encrypted", *QUOTAS)
 ENDED = 100  # suspensions that one look ends, at most
@@ -51,6 +54,7 @@ def create(name: str, operator: Operator, **given: object) -> Tenant:
     with atomic(savepoint=False):
         row, new = Tenant.objects.get_or_create(name=name, defaults=values)
         if not new:
+            refuse_archived(name)
             raise NameTaken(f"there is a tenant {name!r} already. Edit it.")
         if values.get("encrypted"):
             _encrypt(name, operator)
@@ -68,6 +72,7 @@ def edit(name: str, changes: Mapping[str, object], operator: Operator, *, seen: 
     values = _checked(name, changes)
     with atomic(savepoint=False):
         row = _locked(name)
+        refuse_archived(name)
         if seen is not None and seen != version_of(row):
             raise StaleRevision(
                 f"tenant {name!r} was changed at {version_of(row)}, after you opened it; nothing was changed now. Look "
@@ -107,6 +112,7 @@ def suspend(name: str, operator: Operator, *, until: datetime | None = None) -> 
         raise InvalidTask(f"until={until.isoformat()} has passed already; give a time to come, or none.")
     with atomic(savepoint=False):
         row = _locked(name, make=True)
+        refuse_archived(name)
         if row.suspended and (row.until, row.reason) == (until, operator.reason):
             return Changed(row, changed=False)
         row.since = row.since if row.suspended else now
@@ -123,8 +129,11 @@ def resume(name: str, operator: Operator) -> Changed:
     name = checked_tenant(name)
     with atomic(savepoint=False):
         row = _locked(name)
+        if row.archived:
+            refuse_archived(name)
         if not row.suspended:
             return Changed(row, changed=False)
+        give_up(row)
         _resume(row, operator)
     return Changed(row, changed=True)
 

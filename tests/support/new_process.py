@@ -38,6 +38,7 @@ REMEMBERED = {
     f"{BEAT}.rescue": ("_walked_to",),
     f"{BEAT}.resuming": ("_stopped",),
     f"{BEAT}.retention": ("_cursors",),
+    f"{BEAT}.tenant_archiver": ("_stopped",),
     f"{BEAT}.tenants": ("_stopped", "_counted_at"),
 }
 # What could be such memory by its looks, and stays, with the reason.

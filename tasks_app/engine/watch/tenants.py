@@ -5,14 +5,21 @@ from typing import NamedTuple
 from tasks_app.conf import conf
 from tasks_app.core.tenants import NEAR, QUOTAS
 from tasks_app.lifecycle.quotas import count_jobs
-from tasks_app.models import HeldTask, Tenant
+from tasks_app.models import HeldTask, Tenant, TenantArchive
 
 COUNTED = 10_000  # tasks that wait, at most
+
+_PHASES = {
+    TenantArchive.WAIT: "waiting",
+    TenantArchive.EXPORT: "writing",
+    TenantArchive.REMOVE: "removing what was written",
+}
 
 
 class TenantView(NamedTuple):
     row: Tenant
     held_tasks: int  # COUNTED: so many, or more
+    archive: TenantArchive | None  # how far it is on its way there
 
 
 class Used(NamedTuple):
@@ -35,7 +42,20 @@ def list_tenants(after: str, most: int, only: str | None = None) -> list[TenantV
 
 
 def view_of(row: Tenant) -> TenantView:
-    return TenantView(row, HeldTask.objects.filter(tenant=row.name).order_by()[:COUNTED].count())
+    held = HeldTask.objects.filter(tenant=row.name).order_by()[:COUNTED].count()
+    return TenantView(row, held, TenantArchive.objects.filter(tenant=row.name).first() if row.closed else None)
+
+
+def words_of(archive: TenantArchive) -> str:
+    """How far it is, as one sentence."""
+    if archive.state == TenantArchive.DONE:
+        return f"{archive.removed:,} rows are in the archive, in {archive.folder}."
+    does = "stopped by hand" if archive.state == TenantArchive.STOPPED else _PHASES[archive.phase]
+    said = f"being archived in {archive.folder}, round {archive.round}: {does}; {archive.exported:,} rows written, "
+    said += f"{archive.removed:,} removed"
+    if archive.waits_for and archive.state == TenantArchive.RUNNING:
+        said += f"; it waits for {archive.waits_for}"
+    return f"{said}; the last try failed: {archive.error}" if archive.error else f"{said}."
 
 
 def quotas_of(row: Tenant) -> list[Used]:

@@ -228,6 +228,11 @@ from .task_ref import TaskRef
 from .task_status import TaskStatus
 from .task_type_out import TaskTypeOut
 from .task_types import TaskTypes
+from .tenant_archive_in import TenantArchiveIn
+from .tenant_archive_order_in import TenantArchiveOrderIn
+from .tenant_archive_out import TenantArchiveOut
+from .tenant_archive_phase import TenantArchivePhase
+from .tenant_archive_state import TenantArchiveState
 from .tenant_changed_out import TenantChangedOut
 from .tenant_in import TenantIn
 from .tenant_out import TenantOut
@@ -477,6 +482,11 @@ __all__ = (
     "TaskStatus",
     "TaskTypeOut",
     "TaskTypes",
+    "TenantArchiveIn",
+    "TenantArchiveOrderIn",
+    "TenantArchiveOut",
+    "TenantArchivePhase",
+    "TenantArchiveState",
     "TenantChangedOut",
     "TenantIn",
     "TenantOut",

@@ -11,6 +11,7 @@ from ..models.tenant_state import TenantState
 
 if TYPE_CHECKING:
     from ..models.quotas_out import QuotasOut
+    from ..models.tenant_archive_out import TenantArchiveOut
 
 
 T = TypeVar("T", bound="TenantOut")
@@ -23,7 +24,7 @@ class TenantOut:
         name (str):
         title (str):
         state (TenantState): Whether its tasks are started.
-        reason (str): Why it is suspended; else empty
+        reason (str): Why it is suspended or archived; else empty
         since (datetime.datetime): In this state
         until (datetime.datetime | None): It is resumed by itself then
         by (str): Who has changed its state last, as the audit says, too; else empty
@@ -34,6 +35,7 @@ class TenantOut:
         quotas (QuotasOut): How much it may have; null: as much as it likes.
         tasks (int | None): Live ones, when a beat has last counted; null without a quota for them
         held_tasks (int): That came due while it was suspended and wait; 10000: that many, or more
+        archive (None | TenantArchiveOut): If it is being archived, or was
     """
 
     name: str
@@ -50,9 +52,12 @@ class TenantOut:
     quotas: QuotasOut
     tasks: int | None
     held_tasks: int
+    archive: None | TenantArchiveOut
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.tenant_archive_out import TenantArchiveOut  # noqa: PLC0415
+
         name = self.name
 
         title = self.title
@@ -86,6 +91,12 @@ class TenantOut:
 
         held_tasks = self.held_tasks
 
+        archive: dict[str, Any] | None
+        if isinstance(self.archive, TenantArchiveOut):
+            archive = self.archive.to_dict()
+        else:
+            archive = self.archive
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -104,6 +115,7 @@ class TenantOut:
                 "quotas": quotas,
                 "tasks": tasks,
                 "held_tasks": held_tasks,
+                "archive": archive,
             }
         )
 
@@ -112,6 +124,7 @@ class TenantOut:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.quotas_out import QuotasOut  # noqa: PLC0415
+        from ..models.tenant_archive_out import TenantArchiveOut  # noqa: PLC0415
 
         d = dict(src_dict)
         name = d.pop("name")
@@ -160,6 +173,21 @@ class TenantOut:
 
         held_tasks = d.pop("held_tasks")
 
+        def _parse_archive(data: object) -> None | TenantArchiveOut:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                archive_type_0 = TenantArchiveOut.from_dict(data)
+
+                return archive_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | TenantArchiveOut, data)
+
+        archive = _parse_archive(d.pop("archive"))
+
         tenant_out = cls(
             name=name,
             title=title,
@@ -175,6 +203,7 @@ class TenantOut:
             quotas=quotas,
             tasks=tasks,
             held_tasks=held_tasks,
+            archive=archive,
         )
 
         tenant_out.additional_properties = d
