@@ -1,4 +1,4 @@
-"""The page of tenants: who shares the installation, their quotas and what they use; suspend one, resume it, archive it."""
+"""The page of tenants: who shares the installation, their quotas and what they use; suspend, resume and archive one."""
 
 from django import forms
 from django.contrib import admin, messages

@@ -49,11 +49,12 @@ class Held(NamedTuple):
 
 def begin(name: str, operator: Operator, *, destroy_key: bool = False) -> TenantArchive:
     """From the commit on nothing of it is started, planned or taken any more; the beats do the rest."""
+    _refuse_ours(checked_name("tenant", name, TENANT_LENGTH))
     with atomic(savepoint=False):
-        row = Tenant.objects.select_for_update().filter(name=checked_name("tenant", name, TENANT_LENGTH)).first()
+        row = Tenant.objects.select_for_update().filter(name=name).first()
         if row is None:
             raise NotThere(f"there is no tenant {name!r}; `manage.py tenant list` has all that there are.")
-        _refuse(name)
+        _refuse_without_archive()
         before = TenantArchive.objects.filter(tenant=name).first()
         if row.archived:
             raise NothingToDo(f"tenant {name!r} was archived on {row.since:%Y-%m-%d} by {row.changed_by} already.")
@@ -115,7 +116,8 @@ def would_move(name: str) -> dict[str, int]:
     """What archiving it would write and remove: how many rows of what."""
     from tasks_app.archive.tenants import counts
 
-    _refuse(checked_name("tenant", name, TENANT_LENGTH))
+    _refuse_ours(checked_name("tenant", name, TENANT_LENGTH))
+    _refuse_without_archive()
     return counts(name)
 
 
@@ -305,10 +307,13 @@ def _switch(name: str, operator: Operator, old: str, new: str, verb: str, outcom
     return row
 
 
-def _refuse(name: str) -> None:
+def _refuse_ours(name: str) -> None:
     if name in (DEFAULT_TENANT, INTERNAL_TENANT):
         whose = "the scheduler's own tasks" if name == INTERNAL_TENANT else "the tasks of whoever names no tenant"
         raise InvalidTask(f"tenant {name!r} has {whose}, and can't be archived.")
+
+
+def _refuse_without_archive() -> None:
     if not conf().ARCHIVE_URL:
         raise InvalidTask(
             "there is no archive: ARCHIVE_URL is not set. Name a folder or a bucket there, for all processes, as "

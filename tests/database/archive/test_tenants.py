@@ -12,7 +12,7 @@ from tasks_app.archive import tenants as pieces_of
 from tasks_app.archive.place import place_of
 from tasks_app.client import reschedule, schedule, schedule_many
 from tasks_app.client.calendars import CalendarRequest, create_calendar
-from tasks_app.core.errors import InvalidTask, NothingToDo
+from tasks_app.core.errors import InvalidTask, NothingToDo, NotThere
 from tasks_app.engine.beat import tenant_archiver
 from tasks_app.engine.beat.tenant_archiver import archive_tenants
 from tasks_app.engine.beat.tenants import put_back
@@ -51,6 +51,7 @@ def archive(settings, tmp_path, monkeypatch):
     settings.PUNCTUAL = settings.PUNCTUAL | {"ARCHIVE_URL": str(tmp_path)}
     monkeypatch.setattr(tenant_archive, "CHUNK", 2)
     tenant_archiver._stopped.clear()
+    tenants.know(["acme", "../acme"])
     yield tmp_path
     execute("DELETE FROM punctual_past")
 
@@ -208,6 +209,7 @@ def test_whoever_dies_at_any_step_loses_nothing_and_doubles_nothing(archive, mon
     real, died = tenant_archive._note, 0
     for number in some(range(1, 200), 3, of=9):
         name = f"acme {number}"
+        tenants.know([name])
         make("a job", tenant=name)
         scheduled("a", "b", "c", tenant=name, at=TUESDAY)
         rows = sum(of(name).values())
@@ -312,7 +314,8 @@ def test_a_task_that_is_being_scheduled_as_it_is_closed_comes_along(archive, com
 
 def test_its_keys_stay_unless_somebody_wants_them_destroyed(archive):
     for name, destroy in (("acme", False), ("other", True)):
-        tenants.create(name, operator(), encrypted=True)
+        tenants.know([name])
+        tenants.edit(name, {"encrypted": True}, operator())
         schedule(TYPE, "a", tenant=name, at=TUESDAY, payload={"a": "secret"})
         begin(name, operator(), destroy_key=destroy)
     archive_tenants()
@@ -320,9 +323,9 @@ def test_its_keys_stay_unless_somebody_wants_them_destroyed(archive):
     assert {key.tenant: key.destroyed_at is None for key in TenantKey.objects.all()} == {"acme": True, "other": False}
 
 
-@pytest.mark.parametrize("name", ["default", "internal", ""])
+@pytest.mark.parametrize("name", ["default", "internal", "", "acma"])
 def test_who_can_not_be_archived(name):
-    with pytest.raises(InvalidTask):
+    with pytest.raises((InvalidTask, NotThere)):
         begin(name, operator())
     assert not TenantArchive.objects.exists()
 
