@@ -225,7 +225,7 @@ def _remove(place: "Place", row: TenantArchive, mine: Held, pulse: _Pulse) -> bo
 
     if not row.todo:
         _next_round(row, mine)
-        return True
+        return row.removed == row.exported  # else something is in use, and may be free in a few seconds
     file = Written(*row.todo[0])
     check(place, file, pulse)
     for keys, xmins in rows_in(place, file, CHUNK):

@@ -247,6 +247,9 @@ def test_a_row_that_was_changed_since_it_was_written_is_written_again(archive, m
         real(*args)
 
     monkeypatch.setattr("tasks_app.archive.tenants.check", changed)
+    assert step() == TenantArchive.RUNNING
+    assert of("acme")["tasks"] == 1
+    step()
     assert step() == TenantArchive.DONE
 
     versions = [(row["round"], row["error_code"]) for row in files(archive) if row["table"] == "tasks"]
