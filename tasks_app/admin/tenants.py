@@ -11,11 +11,12 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
 from tasks_app.core.errors import PunctualError
+from tasks_app.core.lanes import LANES
 from tasks_app.core.tenants import QUOTAS, TENANT_LENGTH, TITLE_LENGTH, USUAL_WEIGHT
 from tasks_app.engine.operations.api_tokens import listed
 from tasks_app.engine.operations.jobs import once
 from tasks_app.engine.watch.keys import keys_of, walk_view
-from tasks_app.engine.watch.tenants import COUNTED, list_tenants, quotas_of, settings_of, view_of, words_of
+from tasks_app.engine.watch.tenants import COUNTED, defaults_of, list_tenants, quotas_of, settings_of, view_of, words_of
 from tasks_app.lifecycle import tenant_archive, tenants
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Tenant
@@ -47,9 +48,22 @@ class TenantForm(ReasonOnly):
     encrypted = forms.BooleanField(
         label=gettext_lazy("Encrypt payloads, results, errors and secrets with a key of its own"), required=False
     )
+    lane = forms.ChoiceField(
+        label=gettext_lazy("Lane where neither a caller nor a type names one"),
+        choices=[("", gettext_lazy("as types say")), *((lane, lane) for lane in LANES)],
+        required=False,
+    )
+    retention = forms.CharField(
+        label=gettext_lazy("Retention class of its past; empty: as the settings say"), max_length=20, required=False
+    )
+    retry_share = forms.FloatField(
+        label=gettext_lazy("Retry budget: the share of all tries, such as 0.2; empty: as the settings say"),
+        required=False,
+    )
+    retry_burst = forms.IntegerField(label=gettext_lazy("Retry budget: retries that may come at once"), required=False)
     seen = forms.CharField(required=False, widget=forms.HiddenInput)  # the version that the form was filled from
     field_order = (
-        *("name", "title", "timezone", "contacts", "weight", "encrypted"),
+        *("name", "title", "timezone", "contacts", "weight", "encrypted", *tenants.DEFAULTS),
         *(*QUOTAS, "reason", "operation", "seen"),
     )
 
@@ -71,7 +85,7 @@ class TenantForm(ReasonOnly):
         weight = USUAL_WEIGHT if given["weight"] is None else given["weight"]
         plain = {"title": given["title"], "timezone": given["timezone"], "weight": weight}
         plain |= {"contacts": listed(given["contacts"]), "encrypted": given["encrypted"]}
-        return plain | {name: given[name] for name in QUOTAS}
+        return plain | {name: given[name] for name in (*tenants.DEFAULTS, *QUOTAS)}
 
 
 class SuspendForm(ReasonOnly):
@@ -146,7 +160,8 @@ class TenantAdmin(LookOnly, ModelAdmin):
             "archive": view.archive and words_of(view.archive),
             "counted": COUNTED,
             "quotas": quotas_of(row),
-            "settings": settings_of(row.name),
+            "defaults": defaults_of(row),
+            "settings": settings_of(row),
             "keys": keys_of(row.name),
             "walk": walk_view(),
             "may_operate": may_operate_tenants(request),

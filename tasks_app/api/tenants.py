@@ -13,6 +13,7 @@ from tasks_app.engine.watch.tenants import TenantView, list_tenants, view_of
 from tasks_app.lifecycle import tenant_archive, tenants
 
 from .auth import caller, refuse_without
+from .enums import Lane
 from .idempotency import mutation
 from .jobs import operator
 from .problems import Problem, may_answer
@@ -52,7 +53,19 @@ class QuotasIn(Model):
     max_jobs: int | None = None
     max_tasks: int | None = Field(None, description="Live ones")
     max_payload_bytes: int | None = Field(None, description="Of one task, as JSON")
+    schedules_per_second: int | None = Field(None, description="New tasks, as an average over ten seconds")
+    max_history_days: int | None = Field(None, description="That what is over is kept, at most")
     calls_per_minute: int | None = Field(None, description="Of this API, by all its tokens together")
+
+
+class TenantDefaultsIn(Model):
+    """What holds where neither a caller nor a type names anything; null: as the settings say. What is left out stays
+    as it is."""
+
+    lane: Lane | None = None
+    retention: Text | None = Field(None, description="The retention class, by its name")
+    retry_share: float | None = Field(None, description="Of all its tries: retries, at most")
+    retry_burst: int | None = Field(None, description="Retries that may come at once; 100 if left out")
 
 
 class TenantPatch(Model):
@@ -67,14 +80,17 @@ class TenantPatch(Model):
     encrypted: bool | None = Field(
         None, description="Payloads, results, errors and secrets are encrypted with a key of its own"
     )
+    defaults: TenantDefaultsIn | None = None
     quotas: QuotasIn | None = None
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
     def values(self) -> dict[str, object]:
         """What was given, field by field."""
-        given = self.model_dump(exclude_unset=True, exclude={"quotas", "reason", "name"})
+        given = self.model_dump(exclude_unset=True, exclude={"defaults", "quotas", "reason", "name"})
         given = {name: value for name, value in given.items() if value is not None}
-        return given | ({} if self.quotas is None else self.quotas.model_dump(exclude_unset=True))
+        for part in (self.defaults, self.quotas):
+            given |= {} if part is None else part.model_dump(exclude_unset=True)
+        return given
 
 
 class TenantIn(TenantPatch):
@@ -125,7 +141,18 @@ class QuotasOut(Schema):
     max_jobs: int | None
     max_tasks: int | None
     max_payload_bytes: int | None
+    schedules_per_second: int | None
+    max_history_days: int | None
     calls_per_minute: int | None
+
+
+class TenantDefaultsOut(Schema):
+    """What holds where neither a caller nor a type names anything; null: as the settings say."""
+
+    lane: Lane | None
+    retention: str | None
+    retry_share: float | None
+    retry_burst: int | None
 
 
 class TenantOut(Schema):
@@ -140,6 +167,7 @@ class TenantOut(Schema):
     contacts: list[str]
     weight: int
     encrypted: bool = Field(description="Payloads, results, errors and secrets are encrypted with a key of its own")
+    defaults: TenantDefaultsOut
     quotas: QuotasOut
     tasks: int | None = Field(description="Live ones, when a beat has last counted; null without a quota for them")
     held_tasks: int = Field(description="That came due while it was suspended and wait; 10000: that many, or more")
@@ -150,7 +178,13 @@ class TenantOut(Schema):
         row = view.row
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         quotas = QuotasOut(**{name: getattr(row, name) for name in QuotasOut.model_fields})
-        plain |= {"quotas": quotas, "by": row.changed_by, "held_tasks": view.held_tasks}
+        own = {name: None if (value := getattr(row, name)) == "" else value for name in tenants.DEFAULTS}
+        plain |= {
+            "defaults": TenantDefaultsOut(**own),
+            "quotas": quotas,
+            "by": row.changed_by,
+            "held_tasks": view.held_tasks,
+        }
         there = view.archive
         told = there and TenantArchiveOut(**{name: getattr(there, name) for name in TenantArchiveOut.model_fields})
         return cls(**plain | {"archive": told})

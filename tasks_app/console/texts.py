@@ -92,6 +92,8 @@ CORE = (
     gettext_noop("jobs"),
     gettext_noop("live tasks"),
     gettext_noop("bytes in the payload of a task"),
+    gettext_noop("new tasks in a second"),
+    gettext_noop("days that what is over is kept"),
     gettext_noop("calls of the REST API in a minute"),
 )
 # Above a sentence of the engine, which is English: what it is about. In English that sentence is enough.

@@ -21,7 +21,12 @@ from .request import Request, Unit, checked_json
 log = logging.getLogger(__name__)
 
 COUNT_SECONDS = 5.0
+RATE_SECONDS = 10.0  # over which new tasks are counted: so many times the quota may come at once
+FORGET_SECONDS = 60.0
 JOBS_RETRY_SECONDS = 3600  # jobs go when people delete them
+
+
+_UNBOUND = (False, None, None, None, False, None, None, None)
 
 
 def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, bound: bool = True) -> None:
@@ -31,11 +36,11 @@ def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, boun
     `new`: the units that would have one task more. The others are not bound by how many there may be.
     """
     names = sorted({request.unit[0] for request in requests})
-    found = {name: row for name, *row in run("over_quota", {"names": names})}
+    found = {name: row for name, *row in run("over_quota", {"names": names, "window": RATE_SECONDS})}
     note_asking(name for name, row in found.items() if row.pop())
     for request in requests if bound else ():
         tenant, _, _ = request.unit
-        at_limit, max_tasks, tasks, max_bytes, closed = found.get(tenant, (False, None, None, None, False))
+        at_limit, max_tasks, tasks, max_bytes, closed, *flow = found.get(tenant, _UNBOUND)
         if closed:
             refuse_archived(tenant)
         if at_limit and request.unit in new:
@@ -48,6 +53,8 @@ def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, boun
                 used=tasks,
                 retry_after=round(COUNT_SECONDS),
             )
+        if flow[0] is not None and request.unit in new:
+            refuse_too_fast(tenant, sum(one.unit[0] == tenant and one.unit in new for one in requests), *flow)
         if max_bytes is not None and (request.payload is not None or request.unit in new):
             refuse_large_payload(tenant, len((request.payload or "{}").encode()), max_bytes)
 
@@ -65,6 +72,24 @@ def refuse_archived(tenant: str | None) -> None:
     raise InvalidTask(
         f"tenant {tenant!r} is being archived, and gets nothing new; nothing was written. Use another tenant, or have "
         "its archiving stopped and the tenant resumed."
+    )
+
+
+def refuse_too_fast(tenant: str, asked: int, rate: int, used: int, leaves: int | None) -> None:
+    """`leaves`: the seconds until the first of what was used does not count any more."""
+    most = round(rate * RATE_SECONDS)
+    if used + asked <= most:
+        return
+    told = f"tenant {tenant!r} may schedule {rate:,} tasks a second, which is {most:,} in {RATE_SECONDS:g} seconds"
+    way_out = "Try again in a few seconds" if asked <= most else "Schedule fewer of them in one call, and others later"
+    raise QuotaExceeded(
+        f"{told}; it has scheduled {used:,} in the last ones, and these are {asked:,} more. Nothing was scheduled. "
+        f"{way_out}, or have the quota schedules_per_second raised.",
+        tenant=tenant,
+        quota="schedules_per_second",
+        limit=rate,
+        used=round(used / RATE_SECONDS),
+        retry_after=max(1, leaves or 1) if asked <= most else None,
     )
 
 

@@ -15,7 +15,7 @@ from tasks_app.sql import array, run, text_array
 
 from .confidential import hide_payloads, hide_payloads_of, may_concern
 from .past import bring_back, past_idem, past_units
-from .quotas import refuse_over_quota
+from .quotas import RATE_SECONDS, refuse_over_quota
 from .request import Request, Unit
 from .shards import shards_of
 from .turns import hand_on_turns, move_turns, queue_again
@@ -313,6 +313,7 @@ def _insert(
         "token": array(random_uuids(len(requests))),
         "kept": conf().kept_kinds,
         "unbound": not bound,
+        "window": RATE_SECONDS,
     }
     for name, values in (
         ("tenant", tenant),

@@ -1,4 +1,4 @@
-"""Tenants go into the archive, and are closed meanwhile and for ever after."""
+"""Tenants go into the archive; they have defaults of their own, and quotas for new tasks in a second and for their history."""
 
 import django.contrib.postgres.fields
 import django.db.models.functions.datetime
@@ -12,6 +12,19 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.CreateModel(
+            name='ScheduleCount',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('tenant', models.CharField(db_collation='C', max_length=63)),
+                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('tasks', models.IntegerField()),
+            ],
+            options={
+                'db_table': 'punctual_schedule_count',
+                'default_permissions': (),
+            },
+        ),
         migrations.CreateModel(
             name='TenantArchive',
             fields=[
@@ -54,6 +67,36 @@ class Migration(migrations.Migration):
             name='closed',
             field=models.BooleanField(db_default=False, help_text='It is being archived, or was: nothing new is taken for it.'),
         ),
+        migrations.AddField(
+            model_name='tenant',
+            name='lane',
+            field=models.CharField(db_collation='C', db_default='', max_length=8),
+        ),
+        migrations.AddField(
+            model_name='tenant',
+            name='max_history_days',
+            field=models.IntegerField(help_text='That what is over may be kept.', null=True),
+        ),
+        migrations.AddField(
+            model_name='tenant',
+            name='retention',
+            field=models.CharField(db_collation='C', db_default='', help_text='The class, by its name.', max_length=20),
+        ),
+        migrations.AddField(
+            model_name='tenant',
+            name='retry_burst',
+            field=models.IntegerField(help_text='Retries that may come at once.', null=True),
+        ),
+        migrations.AddField(
+            model_name='tenant',
+            name='retry_share',
+            field=models.FloatField(help_text='Of all its tries: retries, at most.', null=True),
+        ),
+        migrations.AddField(
+            model_name='tenant',
+            name='schedules_per_second',
+            field=models.IntegerField(help_text='New tasks, over some seconds.', null=True),
+        ),
         migrations.AlterField(
             model_name='tenant',
             name='reason',
@@ -61,7 +104,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='tenant',
-            index=models.Index(condition=models.Q(('at_limit', True), ('max_payload_bytes__isnull', False), ('encrypted', True), ('closed', True), _connector='OR'), fields=['name'], name='punctual_tenant_guarded'),
+            index=models.Index(condition=models.Q(('at_limit', True), ('max_payload_bytes__isnull', False), ('encrypted', True), ('closed', True), ('schedules_per_second__isnull', False), _connector='OR'), fields=['name'], name='punctual_tenant_guarded'),
+        ),
+        migrations.AddIndex(
+            model_name='tenant',
+            index=models.Index(condition=models.Q(('retention__gt', ''), ('max_history_days__isnull', False), _connector='OR'), fields=['name'], name='punctual_tenant_kept'),
+        ),
+        migrations.AddConstraint(
+            model_name='tenant',
+            constraint=models.CheckConstraint(condition=models.Q(('lane__in', ['', 'critical', 'high', 'default', 'low', 'deferred', 'backfill'])), name='punctual_tenant_lane'),
         ),
         migrations.AddConstraint(
             model_name='tenant',
@@ -70,6 +121,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='tenant',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'ARCHIVED'), _negated=True), ('closed', True), _connector='OR'), name='punctual_tenant_archived_is_closed'),
+        ),
+        migrations.AddIndex(
+            model_name='schedulecount',
+            index=models.Index(fields=['tenant', 'at'], name='punctual_schedule_count_of'),
+        ),
+        migrations.AddIndex(
+            model_name='schedulecount',
+            index=models.Index(fields=['at'], name='punctual_schedule_count_at'),
         ),
         migrations.AddIndex(
             model_name='tenantarchive',

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.lanes import LANES
 from tasks_app.core.tenants import TENANT_LENGTH, TITLE_LENGTH, USUAL_WEIGHT
 
 from .base import OurModel
@@ -34,10 +35,18 @@ class Tenant(OurModel):
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
 
+    # What holds where neither a caller nor a type names anything; empty: what the settings say.
+    lane = models.CharField(max_length=8, db_default="", db_collation="C")
+    retention = models.CharField(max_length=20, db_default="", db_collation="C", help_text="The class, by its name.")
+    retry_share = models.FloatField(null=True, help_text="Of all its tries: retries, at most.")
+    retry_burst = models.IntegerField(null=True, help_text="Retries that may come at once.")
+
     # Quotas; empty: none.
     max_jobs = models.IntegerField(null=True)
     max_tasks = models.IntegerField(null=True, help_text="Live ones.")
     max_payload_bytes = models.IntegerField(null=True, help_text="Of one task, as JSON.")
+    schedules_per_second = models.IntegerField(null=True, help_text="New tasks, over some seconds.")
+    max_history_days = models.IntegerField(null=True, help_text="That what is over may be kept.")
     calls_per_minute = models.IntegerField(null=True, help_text="Of the REST API, by all its tokens together.")
 
     # Kept by the beats for those with max_tasks or max_jobs.
@@ -56,7 +65,17 @@ class Tenant(OurModel):
             models.Index(
                 fields=["name"],
                 name="punctual_tenant_guarded",
-                condition=Q(at_limit=True) | Q(max_payload_bytes__isnull=False) | Q(encrypted=True) | Q(closed=True),
+                condition=Q(at_limit=True)
+                | Q(max_payload_bytes__isnull=False)
+                | Q(encrypted=True)
+                | Q(closed=True)
+                | Q(schedules_per_second__isnull=False),
+            ),
+            # In which class the past of its tasks is kept, by other than the settings.
+            models.Index(
+                fields=["name"],
+                name="punctual_tenant_kept",
+                condition=Q(retention__gt="") | Q(max_history_days__isnull=False),
             ),
             models.Index(
                 fields=["name"],
@@ -65,6 +84,7 @@ class Tenant(OurModel):
             ),
         ]
         constraints = [
+            models.CheckConstraint(condition=Q(lane__in=["", *LANES]), name="punctual_tenant_lane"),
             models.CheckConstraint(
                 condition=Q(state__in=["ACTIVE", "SUSPENDED", "ARCHIVED"]), name="punctual_tenant_state"
             ),
@@ -103,6 +123,25 @@ class HeldTask(OurModel):
 
     def __str__(self) -> str:
         return f"task {self.task}"
+
+
+class ScheduleCount(OurModel):
+    """How many tasks one statement has made for a tenant that has a quota for that; kept for some seconds."""
+
+    tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
+    at = models.DateTimeField(db_default=Now())
+    tasks = models.IntegerField()
+
+    class Meta:
+        db_table = "punctual_schedule_count"
+        default_permissions = ()
+        indexes = [
+            models.Index(fields=["tenant", "at"], name="punctual_schedule_count_of"),
+            models.Index(fields=["at"], name="punctual_schedule_count_at"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tasks} tasks of {self.tenant}"
 
 
 class TenantArchive(OurModel):

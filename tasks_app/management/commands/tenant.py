@@ -10,7 +10,16 @@ from tasks_app.core.errors import PunctualError
 from tasks_app.core.phrases import counted
 from tasks_app.core.tenants import QUOTAS, USUAL_WEIGHT
 from tasks_app.core.text import visible
-from tasks_app.engine.watch.tenants import COUNTED, TenantView, list_tenants, quotas_of, settings_of, view_of, words_of
+from tasks_app.engine.watch.tenants import (
+    COUNTED,
+    TenantView,
+    defaults_of,
+    list_tenants,
+    quotas_of,
+    settings_of,
+    view_of,
+    words_of,
+)
 from tasks_app.lifecycle import tenant_archive, tenants
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.management.terminal import TerminalCommand, account
@@ -38,6 +47,10 @@ class Command(TerminalCommand):
             verb.add_argument("--timezone", help="of its new jobs by the clock, such as Europe/Berlin; default: UTC")
             verb.add_argument("--contact", action="append", dest="contacts", help="a mail address; repeatable")
             verb.add_argument("--weight", type=int, help=f"its share beside others; {USUAL_WEIGHT} is the usual one")
+            verb.add_argument("--lane", help="of its tasks and jobs, where nobody names one; '' is none")
+            verb.add_argument("--retention", help="the class that its past is kept in; '' is none")
+            verb.add_argument("--retry-share", type=_share, default=SUPPRESS, help="of all its tries: retries; or none")
+            verb.add_argument("--retry-burst", type=_quota, default=SUPPRESS, help="retries at once; or none")
             for quota in QUOTAS.values():
                 flag = f"--{quota.name.replace('_', '-')}"
                 words = f"{quota.words}, at most; none: no limit"
@@ -101,7 +114,8 @@ class Command(TerminalCommand):
             used = "" if one.used is None else f", {one.used:,} used{' (near)' if one.near else ''}"
             lines.append(f"{one.name}: {'none' if one.limit is None else f'{one.limit:,}'}{used}")
         lines += [f"contacts: {', '.join(row.contacts) or 'none'}"]
-        lines += [f"{name} by the settings: {says}" for name, says in settings_of(row.name).items()]
+        lines += [f"{name}: {says}" for name, says in defaults_of(row).items()]
+        lines += [f"{name} by the settings: {says}" for name, says in settings_of(row).items()]
         self.stdout.write(visible("\n".join(lines), lines=True))
 
     def _create(self, options: dict) -> None:
@@ -180,10 +194,21 @@ def _quota(text: str) -> int | None:
     return int(text)
 
 
+def _share(text: str) -> float | None:
+    try:
+        return None if text == "none" else float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} must be a share such as 0.2, or none") from None
+
+
 def _given(options: dict) -> dict[str, object]:
     """What was named on the command line. A quota of `none` is one that is taken away."""
-    given = {name: options[name] for name in ("title", "timezone", "contacts", "weight") if options[name] is not None}
-    return given | {name: options[name] for name in QUOTAS if name in options}
+    given = {
+        name: options[name]
+        for name in ("title", "timezone", "contacts", "weight", "lane", "retention")
+        if options[name] is not None
+    }
+    return given | {name: options[name] for name in ("retry_share", "retry_burst", *QUOTAS) if name in options}
 
 
 def _operator(options: dict) -> Operator:
@@ -207,6 +232,7 @@ def _as_json(view: TenantView) -> dict[str, object]:
         "contacts": row.contacts,
         "weight": row.weight,
         "encrypted": row.encrypted,
+        "defaults": {name: getattr(row, name) for name in tenants.DEFAULTS},
         "quotas": {name: getattr(row, name) for name in QUOTAS},
         "tasks": row.tasks,
         "held_tasks": view.held_tasks,

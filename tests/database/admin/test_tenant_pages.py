@@ -49,7 +49,7 @@ def test_a_tenant_is_archived_by_whoever_types_its_name_and_that_can_be_stopped(
     row = TenantArchive.objects.get()
     assert (row.state, row.destroy_key, row.ordered_by) == ("RUNNING", True, "olga")
 
-    Tenant.objects.update(state="ARCHIVED")
+    Tenant.objects.filter(name="acme").update(state="ARCHIVED")
     TenantArchive.objects.update(state="DONE", removed=5)
     page = operator.get(f"{TENANTS}show/acme/").text
     assert "Archived on" in page and "5 rows are in the archive" in page and "Change …" not in page

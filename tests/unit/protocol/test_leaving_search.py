@@ -1,4 +1,4 @@
-"""No interleaving of callers, people, beats and deaths loses a task of a tenant that goes into the archive, or leaves it."""
+"""No interleaving of callers, people, beats and deaths loses a task of a tenant that is archived, or leaves it here."""
 
 from dataclasses import fields, replace
 

@@ -2940,6 +2940,14 @@ export type QuotasIn = {
      */
     max_payload_bytes?: number | null;
     /**
+     * New tasks, as an average over ten seconds
+     */
+    schedules_per_second?: number | null;
+    /**
+     * That what is over is kept, at most
+     */
+    max_history_days?: number | null;
+    /**
      * Of this API, by all its tokens together
      */
     calls_per_minute?: number | null;
@@ -2954,6 +2962,8 @@ export type QuotasOut = {
     max_jobs: number | null;
     max_tasks: number | null;
     max_payload_bytes: number | null;
+    schedules_per_second: number | null;
+    max_history_days: number | null;
     calls_per_minute: number | null;
 };
 
@@ -4312,6 +4322,39 @@ export type TenantChangedOut = {
 };
 
 /**
+ * TenantDefaultsIn
+ *
+ * What holds where neither a caller nor a type names anything; null: as the settings say. What is left out stays as it is.
+ */
+export type TenantDefaultsIn = {
+    lane?: Lane | null;
+    /**
+     * The retention class, by its name
+     */
+    retention?: string | null;
+    /**
+     * Of all its tries: retries, at most
+     */
+    retry_share?: number | null;
+    /**
+     * Retries that may come at once; 100 if left out
+     */
+    retry_burst?: number | null;
+};
+
+/**
+ * TenantDefaultsOut
+ *
+ * What holds where neither a caller nor a type names anything; null: as the settings say.
+ */
+export type TenantDefaultsOut = {
+    lane: Lane | null;
+    retention: string | null;
+    retry_share: number | null;
+    retry_burst: number | null;
+};
+
+/**
  * TenantIn
  *
  * A new tenant.
@@ -4337,6 +4380,7 @@ export type TenantIn = {
      * Payloads, results, errors and secrets are encrypted with a key of its own
      */
     encrypted?: boolean | null;
+    defaults?: TenantDefaultsIn | null;
     quotas?: QuotasIn | null;
     /**
      * Why; kept in the audit
@@ -4378,6 +4422,7 @@ export type TenantOut = {
      * Payloads, results, errors and secrets are encrypted with a key of its own
      */
     encrypted: boolean;
+    defaults: TenantDefaultsOut;
     quotas: QuotasOut;
     /**
      * Live ones, when a beat has last counted; null without a quota for them
@@ -4430,6 +4475,7 @@ export type TenantPatch = {
      * Payloads, results, errors and secrets are encrypted with a key of its own
      */
     encrypted?: boolean | null;
+    defaults?: TenantDefaultsIn | null;
     quotas?: QuotasIn | null;
     /**
      * Why; kept in the audit

@@ -234,6 +234,8 @@ from .tenant_archive_out import TenantArchiveOut
 from .tenant_archive_phase import TenantArchivePhase
 from .tenant_archive_state import TenantArchiveState
 from .tenant_changed_out import TenantChangedOut
+from .tenant_defaults_in import TenantDefaultsIn
+from .tenant_defaults_out import TenantDefaultsOut
 from .tenant_in import TenantIn
 from .tenant_out import TenantOut
 from .tenant_page import TenantPage
@@ -488,6 +490,8 @@ __all__ = (
     "TenantArchivePhase",
     "TenantArchiveState",
     "TenantChangedOut",
+    "TenantDefaultsIn",
+    "TenantDefaultsOut",
     "TenantIn",
     "TenantOut",
     "TenantPage",

@@ -12,6 +12,7 @@ from ..models.tenant_state import TenantState
 if TYPE_CHECKING:
     from ..models.quotas_out import QuotasOut
     from ..models.tenant_archive_out import TenantArchiveOut
+    from ..models.tenant_defaults_out import TenantDefaultsOut
 
 
 T = TypeVar("T", bound="TenantOut")
@@ -32,6 +33,8 @@ class TenantOut:
         contacts (list[str]):
         weight (int):
         encrypted (bool): Payloads, results, errors and secrets are encrypted with a key of its own
+        defaults (TenantDefaultsOut): What holds where neither a caller nor a type names anything; null: as the settings
+            say.
         quotas (QuotasOut): How much it may have; null: as much as it likes.
         tasks (int | None): Live ones, when a beat has last counted; null without a quota for them
         held_tasks (int): That came due while it was suspended and wait; 10000: that many, or more
@@ -49,6 +52,7 @@ class TenantOut:
     contacts: list[str]
     weight: int
     encrypted: bool
+    defaults: TenantDefaultsOut
     quotas: QuotasOut
     tasks: int | None
     held_tasks: int
@@ -84,6 +88,8 @@ class TenantOut:
 
         encrypted = self.encrypted
 
+        defaults = self.defaults.to_dict()
+
         quotas = self.quotas.to_dict()
 
         tasks: int | None
@@ -112,6 +118,7 @@ class TenantOut:
                 "contacts": contacts,
                 "weight": weight,
                 "encrypted": encrypted,
+                "defaults": defaults,
                 "quotas": quotas,
                 "tasks": tasks,
                 "held_tasks": held_tasks,
@@ -125,6 +132,7 @@ class TenantOut:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.quotas_out import QuotasOut  # noqa: PLC0415
         from ..models.tenant_archive_out import TenantArchiveOut  # noqa: PLC0415
+        from ..models.tenant_defaults_out import TenantDefaultsOut  # noqa: PLC0415
 
         d = dict(src_dict)
         name = d.pop("name")
@@ -161,6 +169,8 @@ class TenantOut:
         weight = d.pop("weight")
 
         encrypted = d.pop("encrypted")
+
+        defaults = TenantDefaultsOut.from_dict(d.pop("defaults"))
 
         quotas = QuotasOut.from_dict(d.pop("quotas"))
 
@@ -200,6 +210,7 @@ class TenantOut:
             contacts=contacts,
             weight=weight,
             encrypted=encrypted,
+            defaults=defaults,
             quotas=quotas,
             tasks=tasks,
             held_tasks=held_tasks,
