@@ -140,6 +140,7 @@ _TENANT = {
         "max_tasks": 10_000,
         "max_payload_bytes": None,
         "schedules_per_second": 50,
+        "max_running": None,
         "max_history_days": None,
         "calls_per_minute": None,
     },

@@ -54,6 +54,7 @@ class QuotasIn(Model):
     max_tasks: int | None = Field(None, description="Live ones")
     max_payload_bytes: int | None = Field(None, description="Of one task, as JSON")
     schedules_per_second: int | None = Field(None, description="New tasks, as an average over ten seconds")
+    max_running: int | None = Field(None, description="Tasks at the same time; what is more waits")
     max_history_days: int | None = Field(None, description="That what is over is kept, at most")
     calls_per_minute: int | None = Field(None, description="Of this API, by all its tokens together")
 
@@ -142,6 +143,7 @@ class QuotasOut(Schema):
     max_tasks: int | None
     max_payload_bytes: int | None
     schedules_per_second: int | None
+    max_running: int | None
     max_history_days: int | None
     calls_per_minute: int | None
 

@@ -93,6 +93,7 @@ CORE = (
     gettext_noop("live tasks"),
     gettext_noop("bytes in the payload of a task"),
     gettext_noop("new tasks in a second"),
+    gettext_noop("tasks that run at the same time"),
     gettext_noop("days that what is over is kept"),
     gettext_noop("calls of the REST API in a minute"),
 )

@@ -1,4 +1,4 @@
-"""Tenants go into the archive; they have defaults of their own, and quotas for new tasks in a second and for their history."""
+"""Tenants go into the archive; they have defaults of their own, and quotas for what flows and for their history."""
 
 import django.contrib.postgres.fields
 import django.db.models.functions.datetime
@@ -79,6 +79,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='tenant',
+            name='max_running',
+            field=models.IntegerField(help_text='Tasks that a worker has, or that are away.', null=True),
+        ),
+        migrations.AddField(
+            model_name='tenant',
             name='retention',
             field=models.CharField(db_collation='C', db_default='', help_text='The class, by its name.', max_length=20),
         ),
@@ -105,6 +110,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='tenant',
             index=models.Index(condition=models.Q(('at_limit', True), ('max_payload_bytes__isnull', False), ('encrypted', True), ('closed', True), ('schedules_per_second__isnull', False), _connector='OR'), fields=['name'], name='punctual_tenant_guarded'),
+        ),
+        migrations.AddIndex(
+            model_name='tenant',
+            index=models.Index(condition=models.Q(('max_running__isnull', False)), fields=['name'], name='punctual_tenant_bounded'),
         ),
         migrations.AddIndex(
             model_name='tenant',

@@ -46,6 +46,7 @@ class Tenant(OurModel):
     max_tasks = models.IntegerField(null=True, help_text="Live ones.")
     max_payload_bytes = models.IntegerField(null=True, help_text="Of one task, as JSON.")
     schedules_per_second = models.IntegerField(null=True, help_text="New tasks, over some seconds.")
+    max_running = models.IntegerField(null=True, help_text="Tasks that a worker has, or that are away.")
     max_history_days = models.IntegerField(null=True, help_text="That what is over may be kept.")
     calls_per_minute = models.IntegerField(null=True, help_text="Of the REST API, by all its tokens together.")
 
@@ -71,6 +72,7 @@ class Tenant(OurModel):
                 | Q(closed=True)
                 | Q(schedules_per_second__isnull=False),
             ),
+            models.Index(fields=["name"], name="punctual_tenant_bounded", condition=Q(max_running__isnull=False)),
             # In which class the past of its tasks is kept, by other than the settings.
             models.Index(
                 fields=["name"],

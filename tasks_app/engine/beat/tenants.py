@@ -13,7 +13,7 @@ from tasks_app.core.tenants import NEAR
 from tasks_app.database import atomic
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.held import held_tenants, put_back_held
+from tasks_app.lifecycle.held import held_tenants, put_back_held, room_of
 from tasks_app.lifecycle.key_walk import step_walk
 from tasks_app.lifecycle.quotas import COUNT_SECONDS, FORGET_SECONDS, RATE_SECONDS, count_jobs, tell_near
 from tasks_app.lifecycle.tenants import resume_ended
@@ -38,7 +38,7 @@ def tend_tenants(seconds: float = SECONDS) -> str:
     _stopped.clear()
     resumed = resume_ended(Operator("beat", "the suspension has ended"))
     tasks = put_back(seconds)
-    counted = count_used() + count_scheduled()
+    counted = count_used() + count_scheduled() + count_running()
     steps = walk_keys(seconds)
     return f"{resumed} resumed, {tasks} tasks put back, {counted} counted, {steps} steps under newest keys"
 
@@ -57,9 +57,14 @@ def walk_keys(seconds: float = SECONDS) -> int:
 
 
 def put_back(seconds: float = SECONDS) -> int:
-    """What lies aside for tenants that go on is due as before. Returns how many tasks."""
+    """What lies aside for tenants that go on is due as before, as far as they may have it. Returns how many tasks."""
     deadline, tasks = time.monotonic() + seconds, 0
-    for tenant in held_tenants():
+    tenants = held_tenants()
+    room = room_of(tenants)
+    for tenant in tenants:
+        if tenant in room:  # the rest waits for the next time, when some of these are over
+            tasks += put_back_held(tenant, min(STEP, room[tenant])).tasks if room[tenant] > 0 else 0
+            continue
         while not _stopped.is_set() and time.monotonic() < deadline:
             step = put_back_held(tenant, STEP)
             tasks += step.tasks
@@ -99,6 +104,15 @@ def count_scheduled() -> int:
     for name, rate, tasks in found:
         _note_near(name, "schedules_per_second", rate, round(tasks / RATE_SECONDS), tasks >= NEAR * rate * RATE_SECONDS)
     return len(found)
+
+
+def count_running() -> int:
+    """Tell of tenants that run nearly as many tasks at the same time as they may."""
+    bounded = dict(Tenant.objects.filter(max_running__isnull=False).values_list("name", "max_running"))
+    for name, room in room_of(list(bounded)).items():
+        used = bounded[name] - room
+        _note_near(name, "max_running", bounded[name], used, used >= NEAR * bounded[name])
+    return len(bounded)
 
 
 def _note_near(name: str, quota: str, limit: int, used: int, is_near: bool) -> None:

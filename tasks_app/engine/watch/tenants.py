@@ -5,6 +5,7 @@ from typing import NamedTuple
 from tasks_app.conf import conf
 from tasks_app.core.retry_budget import DEFAULT_BURST
 from tasks_app.core.tenants import NEAR, QUOTAS
+from tasks_app.lifecycle.held import room_of
 from tasks_app.lifecycle.quotas import RATE_SECONDS, count_jobs
 from tasks_app.models import HeldTask, Tenant, TenantArchive
 from tasks_app.sql import run
@@ -66,6 +67,8 @@ def quotas_of(row: Tenant) -> list[Used]:
     if row.schedules_per_second is not None:
         rates = {name: tasks for name, _, tasks in run("scheduled_lately", {"window": RATE_SECONDS})}
         used["schedules_per_second"] = round(rates.get(row.name, 0) / RATE_SECONDS)
+    if row.max_running is not None:
+        used["max_running"] = row.max_running - room_of([row.name])[row.name]
     if row.max_jobs is not None:
         used["max_jobs"] = count_jobs(row.name, row.max_jobs)
     return [Used(one.name, one.words, getattr(row, one.name), used.get(one.name)) for one in QUOTAS.values()]

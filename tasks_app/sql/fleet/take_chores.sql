@@ -41,6 +41,7 @@ WITH
       AND NOT EXISTS (SELECT FROM punctual_tenant WHERE state = 'SUSPENDED')
       AND NOT EXISTS (SELECT FROM punctual_tenant WHERE max_tasks IS NOT NULL OR max_jobs IS NOT NULL)
       AND NOT EXISTS (SELECT FROM punctual_tenant WHERE schedules_per_second IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM punctual_tenant WHERE max_running IS NOT NULL)
       AND (SELECT min(at) FROM punctual_schedule_count) IS NULL
       AND NOT EXISTS (SELECT FROM punctual_key_walk WHERE state = 'RUNNING')
     UNION ALL

@@ -35,7 +35,7 @@ from tests.support.audit import deeds
 from tests.support.engine import claim_due, row, run_due
 from tests.support.events import told
 from tests.support.jobs import instances, make, time_passes
-from tests.support.moves import TUESDAY, TYPE, State, claimed, scheduled, settled, started, state
+from tests.support.moves import TUESDAY, TYPE, State, away, claimed, scheduled, settled, started, state
 from tests.support.operators import operator
 
 pytestmark = pytest.mark.django_db
@@ -648,3 +648,29 @@ def test_a_tenant_that_schedules_too_fast_is_refused_until_some_seconds_have_pas
     ScheduleCount.objects.update(at=timezone.now() - timedelta(minutes=2))
     chore.count_scheduled()
     assert (Tenant.objects.get(name="acme").near, ScheduleCount.objects.count()) == ([], 0)
+
+
+def test_no_more_of_a_tenant_run_at_the_same_time_than_may_and_others_do_not_wait(acme):
+    edit(max_running=2)
+    number = claimed("a", "b", "c", "ours")
+    ScheduleTask.objects.exclude(biz_key="ours").update(tenant="acme")
+
+    batch = start(number, "worker")
+
+    assert sorted(task.key for task in batch.tasks) == ["a", "b", "ours"]
+    assert HeldTask.objects.get().tenant == "acme"
+    assert why_task(row(HeldTask.objects.get().task)).rule in ("tenant_full", "no_dispatcher")
+    assert chore.put_back() == 0  # there is no room
+    chore.count_running()
+    assert Tenant.objects.get(name="acme").near == ["max_running"]
+    settled(batch)
+    assert chore.put_back() == 1 and len(run_due()) == 1
+    chore.count_running()
+    assert (Tenant.objects.get(name="acme").near, HeldTask.objects.count()) == ([], 0)
+
+
+def test_what_is_away_counts_as_running(acme):
+    edit(max_running=1)
+    away("a", tenant="acme")
+
+    assert start(claimed("b", tenant="acme"), "worker").tasks == []

@@ -2944,6 +2944,10 @@ export type QuotasIn = {
      */
     schedules_per_second?: number | null;
     /**
+     * Tasks at the same time; what is more waits
+     */
+    max_running?: number | null;
+    /**
      * That what is over is kept, at most
      */
     max_history_days?: number | null;
@@ -2963,6 +2967,7 @@ export type QuotasOut = {
     max_tasks: number | null;
     max_payload_bytes: number | null;
     schedules_per_second: number | null;
+    max_running: number | null;
     max_history_days: number | null;
     calls_per_minute: number | null;
 };
@@ -3229,7 +3234,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'quarantined' | 'rehearsed' | 'held_overdue' | 'tenant_suspended' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'quarantined' | 'rehearsed' | 'held_overdue' | 'tenant_suspended' | 'tenant_full' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * RunLineOut

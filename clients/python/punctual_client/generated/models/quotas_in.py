@@ -19,6 +19,7 @@ class QuotasIn:
         max_tasks (int | None | Unset): Live ones
         max_payload_bytes (int | None | Unset): Of one task, as JSON
         schedules_per_second (int | None | Unset): New tasks, as an average over ten seconds
+        max_running (int | None | Unset): Tasks at the same time; what is more waits
         max_history_days (int | None | Unset): That what is over is kept, at most
         calls_per_minute (int | None | Unset): Of this API, by all its tokens together
     """
@@ -27,6 +28,7 @@ class QuotasIn:
     max_tasks: int | None | Unset = UNSET
     max_payload_bytes: int | None | Unset = UNSET
     schedules_per_second: int | None | Unset = UNSET
+    max_running: int | None | Unset = UNSET
     max_history_days: int | None | Unset = UNSET
     calls_per_minute: int | None | Unset = UNSET
 
@@ -55,6 +57,12 @@ class QuotasIn:
         else:
             schedules_per_second = self.schedules_per_second
 
+        max_running: int | None | Unset
+        if isinstance(self.max_running, Unset):
+            max_running = UNSET
+        else:
+            max_running = self.max_running
+
         max_history_days: int | None | Unset
         if isinstance(self.max_history_days, Unset):
             max_history_days = UNSET
@@ -78,6 +86,8 @@ class QuotasIn:
             field_dict["max_payload_bytes"] = max_payload_bytes
         if schedules_per_second is not UNSET:
             field_dict["schedules_per_second"] = schedules_per_second
+        if max_running is not UNSET:
+            field_dict["max_running"] = max_running
         if max_history_days is not UNSET:
             field_dict["max_history_days"] = max_history_days
         if calls_per_minute is not UNSET:
@@ -125,6 +135,15 @@ class QuotasIn:
 
         schedules_per_second = _parse_schedules_per_second(d.pop("schedules_per_second", UNSET))
 
+        def _parse_max_running(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        max_running = _parse_max_running(d.pop("max_running", UNSET))
+
         def _parse_max_history_days(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -148,6 +167,7 @@ class QuotasIn:
             max_tasks=max_tasks,
             max_payload_bytes=max_payload_bytes,
             schedules_per_second=schedules_per_second,
+            max_running=max_running,
             max_history_days=max_history_days,
             calls_per_minute=calls_per_minute,
         )

@@ -18,6 +18,7 @@ class QuotasOut:
         max_tasks (int | None):
         max_payload_bytes (int | None):
         schedules_per_second (int | None):
+        max_running (int | None):
         max_history_days (int | None):
         calls_per_minute (int | None):
     """
@@ -26,6 +27,7 @@ class QuotasOut:
     max_tasks: int | None
     max_payload_bytes: int | None
     schedules_per_second: int | None
+    max_running: int | None
     max_history_days: int | None
     calls_per_minute: int | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -43,6 +45,9 @@ class QuotasOut:
         schedules_per_second: int | None
         schedules_per_second = self.schedules_per_second
 
+        max_running: int | None
+        max_running = self.max_running
+
         max_history_days: int | None
         max_history_days = self.max_history_days
 
@@ -57,6 +62,7 @@ class QuotasOut:
                 "max_tasks": max_tasks,
                 "max_payload_bytes": max_payload_bytes,
                 "schedules_per_second": schedules_per_second,
+                "max_running": max_running,
                 "max_history_days": max_history_days,
                 "calls_per_minute": calls_per_minute,
             }
@@ -96,6 +102,13 @@ class QuotasOut:
 
         schedules_per_second = _parse_schedules_per_second(d.pop("schedules_per_second"))
 
+        def _parse_max_running(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        max_running = _parse_max_running(d.pop("max_running"))
+
         def _parse_max_history_days(data: object) -> int | None:
             if data is None:
                 return data
@@ -115,6 +128,7 @@ class QuotasOut:
             max_tasks=max_tasks,
             max_payload_bytes=max_payload_bytes,
             schedules_per_second=schedules_per_second,
+            max_running=max_running,
             max_history_days=max_history_days,
             calls_per_minute=calls_per_minute,
         )
