@@ -80,10 +80,7 @@ STATES = {
     "discard_dead_letters": _letters,
     "delete_alarm_channel": _no_rule,
 }
-ELSEWHERE = {
-    "test_alarm_channel",  # calls somebody, at most so often: tests/database/alarms/test_sending.py
-    "archive_tenant",  # needs an archive: tests/database/archive/test_tenants.py
-}
+ELSEWHERE = {"test_alarm_channel"}  # calls somebody, at most so often: tests/database/alarms/test_sending.py
 
 
 def last_entry() -> int:

@@ -189,8 +189,7 @@ def test_it_is_stopped_goes_on_and_can_be_resumed_until_something_was_removed(ar
     with pytest.raises(InvalidTask, match="1 rows of tenant 'acme' are in the archive alone"):
         tenants.resume("acme", operator())
     go_on("acme", operator())
-    step()
-    assert step() == TenantArchive.DONE
+    assert [step() for _ in range(3)][-1] == TenantArchive.DONE
 
 
 class Died(BaseException):
