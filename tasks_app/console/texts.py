@@ -163,6 +163,7 @@ REASONS = (
     pgettext_lazy("why it is not running", "rehearsed"),
     pgettext_lazy("why it is not running", "held_overdue"),
     pgettext_lazy("why it is not running", "tenant_suspended"),
+    pgettext_lazy("why it is not running", "tenant_full"),
     pgettext_lazy("why it is not running", "lane_paused"),
     pgettext_lazy("why it is not running", "lane_held"),
     pgettext_lazy("why it is not running", "type_held"),
