@@ -663,6 +663,8 @@ def test_no_more_of_a_tenant_run_at_the_same_time_than_may_and_others_do_not_wai
     assert chore.put_back() == 0  # there is no room
     chore.count_running()
     assert Tenant.objects.get(name="acme").near == ["max_running"]
+    rule(conditions=("quota",))
+    assert "80% or more of its 2 tasks that run at the same time" in next(quotas()).sample["sentence"]
     settled(batch)
     assert chore.put_back() == 1 and len(run_due()) == 1
     chore.count_running()
