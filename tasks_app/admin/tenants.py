@@ -1,4 +1,4 @@
-"""The page of tenants: who shares the installation, their quotas and what they use; suspend one, resume it."""
+"""The page of tenants: who shares the installation, their quotas and what they use; suspend, resume and archive one."""
 
 from django import forms
 from django.contrib import admin, messages
@@ -11,12 +11,13 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
 from tasks_app.core.errors import PunctualError
+from tasks_app.core.lanes import LANES
 from tasks_app.core.tenants import QUOTAS, TENANT_LENGTH, TITLE_LENGTH, USUAL_WEIGHT
 from tasks_app.engine.operations.api_tokens import listed
 from tasks_app.engine.operations.jobs import once
 from tasks_app.engine.watch.keys import keys_of, walk_view
-from tasks_app.engine.watch.tenants import COUNTED, list_tenants, quotas_of, settings_of, view_of
-from tasks_app.lifecycle import tenants
+from tasks_app.engine.watch.tenants import COUNTED, defaults_of, list_tenants, quotas_of, settings_of, view_of, words_of
+from tasks_app.lifecycle import tenant_archive, tenants
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Tenant
 from tasks_app.pages.links import console_url
@@ -47,9 +48,22 @@ class TenantForm(ReasonOnly):
     encrypted = forms.BooleanField(
         label=gettext_lazy("Encrypt payloads, results, errors and secrets with a key of its own"), required=False
     )
+    lane = forms.ChoiceField(
+        label=gettext_lazy("Lane where neither a caller nor a type names one"),
+        choices=[("", gettext_lazy("as types say")), *((lane, lane) for lane in LANES)],
+        required=False,
+    )
+    retention = forms.CharField(
+        label=gettext_lazy("Retention class of its past; empty: as the settings say"), max_length=20, required=False
+    )
+    retry_share = forms.FloatField(
+        label=gettext_lazy("Retry budget: the share of all tries, such as 0.2; empty: as the settings say"),
+        required=False,
+    )
+    retry_burst = forms.IntegerField(label=gettext_lazy("Retry budget: retries that may come at once"), required=False)
     seen = forms.CharField(required=False, widget=forms.HiddenInput)  # the version that the form was filled from
     field_order = (
-        *("name", "title", "timezone", "contacts", "weight", "encrypted"),
+        *("name", "title", "timezone", "contacts", "weight", "encrypted", *tenants.DEFAULTS),
         *(*QUOTAS, "reason", "operation", "seen"),
     )
 
@@ -71,12 +85,30 @@ class TenantForm(ReasonOnly):
         weight = USUAL_WEIGHT if given["weight"] is None else given["weight"]
         plain = {"title": given["title"], "timezone": given["timezone"], "weight": weight}
         plain |= {"contacts": listed(given["contacts"]), "encrypted": given["encrypted"]}
-        return plain | {name: given[name] for name in QUOTAS}
+        return plain | {name: given[name] for name in (*tenants.DEFAULTS, *QUOTAS)}
 
 
 class SuspendForm(ReasonOnly):
     until = UtcField(label=gettext_lazy("Until (UTC); empty: until it is resumed"), required=False)
     field_order = ("until", "reason", "operation")
+
+
+class ArchiveForm(ReasonOnly):
+    name = forms.CharField(label=gettext_lazy("Its name, once more: this can't be undone"), max_length=TENANT_LENGTH)
+    destroy_key = forms.BooleanField(
+        label=gettext_lazy("Destroy its keys in the end: what is encrypted can't be read by anybody then"),
+        required=False,
+    )
+    field_order = ("name", "destroy_key", "reason", "operation")
+
+    def __init__(self, *args, row: Tenant, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self._row = row
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"] != self._row.name:
+            raise forms.ValidationError(gettext("That is not its name."))
+        return self._row.name
 
 
 @admin.register(Tenant, site=console())
@@ -98,6 +130,9 @@ class TenantAdmin(LookOnly, ModelAdmin):
             ("edit/<path:name>/", self.edit_view, "edit"),
             ("suspend/<path:name>/", self.suspend_view, "suspend"),
             ("resume/<path:name>/", self.resume_view, "resume"),
+            ("archive/<path:name>/", self.archive_view, "archive"),
+            ("stop-archiving/<path:name>/", self.stop_archiving_view, "stop_archiving"),
+            ("continue-archiving/<path:name>/", self.continue_archiving_view, "continue_archiving"),
         ]
         return [
             path(where, self.admin_site.admin_view(view), name=f"tasks_app_tenant_{name}")
@@ -121,10 +156,12 @@ class TenantAdmin(LookOnly, ModelAdmin):
         row = _row(name)
         context = self._page(request, gettext("Tenant {row}").format(row=row)) | {
             "row": row,
-            "view": view_of(row),
+            "view": (view := view_of(row)),
+            "archive": view.archive and words_of(view.archive),
             "counted": COUNTED,
             "quotas": quotas_of(row),
-            "settings": settings_of(row.name),
+            "defaults": defaults_of(row),
+            "settings": settings_of(row),
             "keys": keys_of(row.name),
             "walk": walk_view(),
             "may_operate": may_operate_tenants(request),
@@ -159,6 +196,38 @@ class TenantAdmin(LookOnly, ModelAdmin):
         words = gettext("What came due meanwhile is due again within seconds; what has expired does not run.")
         form = ReasonOnly(request.POST or take_back(request))
         return self._order_page(request, row, form, gettext("Resume"), words, lambda by: tenants.resume(row.name, by))
+
+    @requires(may_operate_tenants)
+    def archive_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        row = _row(name)
+        words = gettext(
+            "It is stopped for good. All that is its own (tasks, history, jobs, calendars, subscriptions, tokens) goes "
+            "to the archive, is read back there, and is then removed here. The audit stays. Nobody else gets its name."
+        )
+        form = ArchiveForm(request.POST or take_back(request), row=row)
+
+        def archive(by: Operator) -> None:
+            tenant_archive.begin(row.name, by, destroy_key=form.cleaned_data["destroy_key"])
+
+        return self._order_page(request, row, form, gettext("Archive"), words, archive)
+
+    @requires(may_operate_tenants)
+    def stop_archiving_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        row = _row(name)
+        words = gettext("Nothing is lost. It can be continued; and resumed instead, as long as nothing was removed.")
+        form = ReasonOnly(request.POST or take_back(request))
+        return self._order_page(
+            request, row, form, gettext("Stop archiving"), words, lambda by: tenant_archive.stop(row.name, by)
+        )
+
+    @requires(may_operate_tenants)
+    def continue_archiving_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        row = _row(name)
+        words = gettext("It goes on where it was stopped.")
+        form = ReasonOnly(request.POST or take_back(request))
+        return self._order_page(
+            request, row, form, gettext("Continue archiving"), words, lambda by: tenant_archive.go_on(row.name, by)
+        )
 
     def _form_page(self, request: HttpRequest, row: Tenant | None) -> HttpResponse:
         form = TenantForm(request.POST or take_back(request), row=row)
@@ -195,7 +264,7 @@ class TenantAdmin(LookOnly, ModelAdmin):
                 messages.success(request, gettext("{button}: {row}. Done.").format(button=button, row=row))
                 return HttpResponseRedirect(console_url(LIST))
         context = self._page(request, f"{button}: {row}") | {"form": form, "button": button, "words": words}
-        context |= {"subject": row, "back": console_url(LIST), "danger": isinstance(form, SuspendForm)}
+        context |= {"subject": row, "back": console_url(LIST), "danger": isinstance(form, SuspendForm | ArchiveForm)}
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
 

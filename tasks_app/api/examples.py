@@ -134,9 +134,32 @@ _TENANT = {
     "contacts": ["ops@acme.example"],
     "weight": 100,
     "encrypted": False,
-    "quotas": {"max_jobs": 500, "max_tasks": 10_000, "max_payload_bytes": None, "calls_per_minute": None},
+    "defaults": {"lane": "low", "retention": None, "retry_share": 0.2, "retry_burst": None},
+    "quotas": {
+        "max_jobs": 500,
+        "max_tasks": 10_000,
+        "max_payload_bytes": None,
+        "schedules_per_second": 50,
+        "max_running": None,
+        "max_history_days": None,
+        "calls_per_minute": None,
+    },
     "tasks": 1_234,
     "held_tasks": 0,
+    "archive": None,
+}
+_TENANT_ARCHIVE = {
+    "state": "RUNNING",
+    "phase": "REMOVE",
+    "folder": "tenants/acme/20261116T090000Z",
+    "round": 1,
+    "exported": 81_234,
+    "removed": 20_000,
+    "destroy_key": False,
+    "waits_for": "",
+    "error": "",
+    "ordered_by": "olga",
+    "ordered_at": "2026-11-16T09:00:00Z",
 }
 _HOST_LIMIT = {"host": "api.example.com", "max_running": 5, "rate": 20.0, "burst": 20.0, "permits": 17.5, "running": 2}
 _SUBSCRIPTION_IN = {
@@ -493,6 +516,7 @@ EXAMPLES = {
             "title": "Acme Ltd",
             "timezone": "Europe/Berlin",
             "contacts": ["ops@acme.example"],
+            "defaults": {"lane": "low"},
             "quotas": {"max_jobs": 500, "max_tasks": 10_000},
             "reason": "a new contract",
         }
@@ -500,7 +524,12 @@ EXAMPLES = {
     "TenantPatch": [{"quotas": {"max_tasks": 20_000, "max_jobs": None}, "reason": "they grow"}],
     "TenantSuspendIn": [{"reason": "the invoice is open", "until": "2099-01-04T08:00:00Z"}],
     "TenantResumeIn": [{"reason": "the invoice is paid"}],
-    "TenantOut": [_TENANT],
+    "TenantArchiveIn": [{"reason": "they have left", "destroy_key": False}],
+    "TenantArchiveOrderIn": [{"reason": "the archive is full"}],
+    "TenantOut": [
+        _TENANT,
+        _TENANT | {"state": "SUSPENDED", "reason": "they have left", "archive": _TENANT_ARCHIVE},
+    ],
     "TenantPage": [{"items": [_TENANT], "next": None}],
     "TenantChangedOut": [{"changed": True, "tenant": _TENANT}],
     "HostLimitIn": [{"max_running": 5, "rate": 20, "reason": "they asked us to"}],

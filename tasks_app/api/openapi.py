@@ -43,7 +43,7 @@ TAGS = [
     {"name": "sites", "description": "Which of several sites works; let another one take over"},
     {"name": "recoveries", "description": "What was done after incidents, step by step"},
     {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},
-    {"name": "tenants", "description": "Who shares the installation: quotas, suspend and resume"},
+    {"name": "tenants", "description": "Who shares the installation: quotas, suspend, resume and archive"},
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]

@@ -10,9 +10,10 @@ from pydantic import Field
 
 from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.watch.tenants import TenantView, list_tenants, view_of
-from tasks_app.lifecycle import tenants
+from tasks_app.lifecycle import tenant_archive, tenants
 
 from .auth import caller, refuse_without
+from .enums import Lane
 from .idempotency import mutation
 from .jobs import operator
 from .problems import Problem, may_answer
@@ -27,6 +28,23 @@ class TenantState(StrEnum):
 
     ACTIVE = "ACTIVE"
     SUSPENDED = "SUSPENDED"
+    ARCHIVED = "ARCHIVED"
+
+
+class TenantArchiveState(StrEnum):
+    """Whether the beats are at it."""
+
+    RUNNING = "RUNNING"
+    STOPPED = "STOPPED"
+    DONE = "DONE"
+
+
+class TenantArchivePhase(StrEnum):
+    """What they do: wait for what runs, write what there is, remove what was written; until there is nothing left."""
+
+    WAIT = "WAIT"
+    EXPORT = "EXPORT"
+    REMOVE = "REMOVE"
 
 
 class QuotasIn(Model):
@@ -35,7 +53,20 @@ class QuotasIn(Model):
     max_jobs: int | None = None
     max_tasks: int | None = Field(None, description="Live ones")
     max_payload_bytes: int | None = Field(None, description="Of one task, as JSON")
+    schedules_per_second: int | None = Field(None, description="New tasks, as an average over ten seconds")
+    max_running: int | None = Field(None, description="Tasks at the same time; what is more waits")
+    max_history_days: int | None = Field(None, description="That what is over is kept, at most")
     calls_per_minute: int | None = Field(None, description="Of this API, by all its tokens together")
+
+
+class TenantDefaultsIn(Model):
+    """What holds where neither a caller nor a type names anything; null: as the settings say. What is left out stays
+    as it is."""
+
+    lane: Lane | None = None
+    retention: Text | None = Field(None, description="The retention class, by its name")
+    retry_share: float | None = Field(None, description="Of all its tries: retries, at most")
+    retry_burst: int | None = Field(None, description="Retries that may come at once; 100 if left out")
 
 
 class TenantPatch(Model):
@@ -50,14 +81,17 @@ class TenantPatch(Model):
     encrypted: bool | None = Field(
         None, description="Payloads, results, errors and secrets are encrypted with a key of its own"
     )
+    defaults: TenantDefaultsIn | None = None
     quotas: QuotasIn | None = None
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
     def values(self) -> dict[str, object]:
         """What was given, field by field."""
-        given = self.model_dump(exclude_unset=True, exclude={"quotas", "reason", "name"})
+        given = self.model_dump(exclude_unset=True, exclude={"defaults", "quotas", "reason", "name"})
         given = {name: value for name, value in given.items() if value is not None}
-        return given | ({} if self.quotas is None else self.quotas.model_dump(exclude_unset=True))
+        for part in (self.defaults, self.quotas):
+            given |= {} if part is None else part.model_dump(exclude_unset=True)
+        return given
 
 
 class TenantIn(TenantPatch):
@@ -75,20 +109,59 @@ class TenantResumeIn(Model):
     reason: Text = Field(min_length=1, description="Why; kept in the audit")
 
 
+class TenantArchiveIn(Model):
+    flags: ClassVar[tuple[str, ...]] = ("destroy_key",)
+
+    reason: Text = Field(min_length=1, description="Why; kept in the audit")
+    destroy_key: bool = Field(False, description="Destroy its keys in the end: what is encrypted is lost for good")
+
+
+class TenantArchiveOrderIn(Model):
+    reason: Text = Field(min_length=1, description="Why; kept in the audit")
+
+
+class TenantArchiveOut(Schema):
+    """How far a tenant is on its way into the archive."""
+
+    state: TenantArchiveState
+    phase: TenantArchivePhase
+    folder: str = Field(description="Where it lies, below the archive's root")
+    round: int = Field(description="Times that all tables were looked through; the last time finds nothing")
+    exported: int = Field(description="Rows that were written and read back")
+    removed: int = Field(description="Rows that are in the archive alone")
+    destroy_key: bool
+    waits_for: str = Field(description="Why it does not go on right now; else empty")
+    error: str = Field(description="Of the last try, if that failed; else empty")
+    ordered_by: str
+    ordered_at: datetime
+
+
 class QuotasOut(Schema):
     """How much it may have; null: as much as it likes."""
 
     max_jobs: int | None
     max_tasks: int | None
     max_payload_bytes: int | None
+    schedules_per_second: int | None
+    max_running: int | None
+    max_history_days: int | None
     calls_per_minute: int | None
+
+
+class TenantDefaultsOut(Schema):
+    """What holds where neither a caller nor a type names anything; null: as the settings say."""
+
+    lane: Lane | None
+    retention: str | None
+    retry_share: float | None
+    retry_burst: int | None
 
 
 class TenantOut(Schema):
     name: str
     title: str
     state: TenantState
-    reason: str = Field(description="Why it is suspended; else empty")
+    reason: str = Field(description="Why it is suspended or archived; else empty")
     since: datetime = Field(description="In this state")
     until: datetime | None = Field(description="It is resumed by itself then")
     by: str = Field(description="Who has changed its state last, as the audit says, too; else empty")
@@ -96,16 +169,27 @@ class TenantOut(Schema):
     contacts: list[str]
     weight: int
     encrypted: bool = Field(description="Payloads, results, errors and secrets are encrypted with a key of its own")
+    defaults: TenantDefaultsOut
     quotas: QuotasOut
     tasks: int | None = Field(description="Live ones, when a beat has last counted; null without a quota for them")
     held_tasks: int = Field(description="That came due while it was suspended and wait; 10000: that many, or more")
+    archive: TenantArchiveOut | None = Field(description="If it is being archived, or was")
 
     @classmethod
     def of(cls, view: TenantView) -> "TenantOut":
         row = view.row
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         quotas = QuotasOut(**{name: getattr(row, name) for name in QuotasOut.model_fields})
-        return cls(**plain | {"quotas": quotas, "by": row.changed_by, "held_tasks": view.held_tasks})
+        own = {name: None if (value := getattr(row, name)) == "" else value for name in tenants.DEFAULTS}
+        plain |= {
+            "defaults": TenantDefaultsOut(**own),
+            "quotas": quotas,
+            "by": row.changed_by,
+            "held_tasks": view.held_tasks,
+        }
+        there = view.archive
+        told = there and TenantArchiveOut(**{name: getattr(there, name) for name in TenantArchiveOut.model_fields})
+        return cls(**plain | {"archive": told})
 
 
 class TenantPage(Page):
@@ -168,6 +252,34 @@ def resume_tenant(request: HttpRequest, name: Named, body: TenantResumeIn, idemp
     _refuse_others(request)
     done = tenants.resume(name, operator(request, body.reason))
     return 200, TenantChangedOut(changed=done.changed, tenant=TenantOut.of(view_of(done.row)))
+
+
+@router.post("/{name}/archive", response=TenantOut, summary="Archive a tenant: export all of it, then remove it")
+@mutation
+def archive_tenant(request: HttpRequest, name: Named, body: TenantArchiveIn, idempotency_key: Key = None):
+    """It is stopped and gets nothing new from now on; the beats do the rest. Its name is not given out again."""
+    _refuse_others(request)
+    tenant_archive.begin(name, operator(request, body.reason), destroy_key=body.destroy_key)
+    return 200, TenantOut.of(view_of(tenants.found(name)))
+
+
+@router.post("/{name}/archive/stop", response=TenantOut, summary="Stop the archiving of a tenant")
+@mutation
+def stop_archiving_tenant(request: HttpRequest, name: Named, body: TenantArchiveOrderIn, idempotency_key: Key = None):
+    """It can be continued; and resumed instead, as long as nothing was removed."""
+    _refuse_others(request)
+    tenant_archive.stop(name, operator(request, body.reason))
+    return 200, TenantOut.of(view_of(tenants.found(name)))
+
+
+@router.post("/{name}/archive/continue", response=TenantOut, summary="Go on with the archiving of a tenant")
+@mutation
+def continue_archiving_tenant(
+    request: HttpRequest, name: Named, body: TenantArchiveOrderIn, idempotency_key: Key = None
+):
+    _refuse_others(request)
+    tenant_archive.go_on(name, operator(request, body.reason))
+    return 200, TenantOut.of(view_of(tenants.found(name)))
 
 
 def _seen(name: str, asked: Caller) -> tenants.Tenant:

@@ -5,7 +5,7 @@ takes the lines from the connection, another parses, compresses and writes what 
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from typing import NamedTuple
@@ -41,28 +41,35 @@ Pulse = Callable[[], None]  # called between row groups; whoever wants it to sto
 
 class Source(NamedTuple):
     kind: Kind
-    partition: Partition
+    relation: str  # the table, or the partition
     columns: list[Column]
 
 
 def source_of(kind: Kind, partition: Partition) -> Source:
-    return Source(kind, partition, columns_of(partition.name))
+    return Source(kind, partition.name, columns_of(partition.name))
 
 
 def write_parts(place: Place, source: Source, name_of: Callable[[int], str], pulse: Pulse) -> list[Part]:
     """All rows of a partition, read back and counted; a slice without rows has no part."""
     parts: list[Part] = []
-    for condition in _slices(source.partition.name):
-        name = name_of(len(parts))
-        with closing(our_connection().copy()) as connection:
-            written = _write(place, name, _groups(connection, source, condition), source, pulse)
-        if written is None:
-            continue
-        read_back(place, name + TEMPORARY, written.tally, source.kind.key, pulse)
-        size = place.size(name + TEMPORARY)
-        place.finish(name)
-        parts.append(Part(name, *written.tally[:1], size or 0, *written.tally[1:], *written.bounds))
+    for condition in slices(source.relation):
+        if (part := write_part(place, source, [condition], name_of(len(parts)), pulse)) is not None:
+            parts.append(part)
     return parts
+
+
+def write_part(place: Place, source: Source, conditions: Iterable[str], name: str, pulse: Pulse) -> Part | None:
+    """One file of the rows for which one of these is true, in their order; read back and counted. None: there are no
+    such rows, and so no file."""
+    with closing(our_connection().copy()) as connection:
+        groups = (group for condition in conditions for group in _groups(connection, source, condition))
+        written = _write(place, name, groups, source, pulse)
+    if written is None:
+        return None
+    read_back(place, name + TEMPORARY, written.tally, source.kind.key, pulse)
+    size = place.size(name + TEMPORARY)
+    place.finish(name)
+    return Part(name, *written.tally[:1], size or 0, *written.tally[1:], *written.bounds)
 
 
 def read_back(place: Place, name: str, expected: Tally, key: str, pulse: Pulse) -> None:
@@ -83,7 +90,7 @@ class _Written(NamedTuple):
     bounds: tuple  # since, until, least, most
 
 
-def _slices(name: str) -> Iterator[str]:
+def slices(name: str) -> Iterator[str]:
     """Conditions that cut a table into stretches of pages; the last one has no end, since rows may still be added."""
     [(pages, page_bytes)] = execute(
         "SELECT pg_relation_size(%(name)s::regclass) / current_setting('block_size')::int,"
@@ -101,10 +108,10 @@ def _groups(connection, source: Source, condition: str) -> Iterator[bytes]:
     """The rows as CSV, in pieces that become a row group each; every message of COPY is a whole row."""
     statement = (
         f"COPY (SELECT {', '.join(column.expression for column in source.columns)}"
-        f' FROM "{source.partition.name}" WHERE {condition} ORDER BY {", ".join(source.kind.order)}'
+        f' FROM "{source.relation}" WHERE {condition} ORDER BY {", ".join(source.kind.order)}'
         ") TO STDOUT (FORMAT csv)"
     )
-    connection.connect()
+    connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         with connection.connection.transaction():
             for line in _SESSION.split(";"):
@@ -198,6 +205,8 @@ class _File:
     def _note(self, rows: pa.Table) -> None:
         kind = self._source.kind
         self._tally = self._tally.plus(tally_of(rows[kind.key]))
+        if not kind.moment:
+            return
         span = pc.min_max(rows[kind.moment]).as_py()
         self._since = span["min"] if self._since is None else min(self._since, span["min"])
         self._until = span["max"] if self._until is None else max(self._until, span["max"])

@@ -92,6 +92,9 @@ CORE = (
     gettext_noop("jobs"),
     gettext_noop("live tasks"),
     gettext_noop("bytes in the payload of a task"),
+    gettext_noop("new tasks in a second"),
+    gettext_noop("tasks that run at the same time"),
+    gettext_noop("days that what is over is kept"),
     gettext_noop("calls of the REST API in a minute"),
 )
 # Above a sentence of the engine, which is English: what it is about. In English that sentence is enough.
@@ -160,6 +163,7 @@ REASONS = (
     pgettext_lazy("why it is not running", "rehearsed"),
     pgettext_lazy("why it is not running", "held_overdue"),
     pgettext_lazy("why it is not running", "tenant_suspended"),
+    pgettext_lazy("why it is not running", "tenant_full"),
     pgettext_lazy("why it is not running", "lane_paused"),
     pgettext_lazy("why it is not running", "lane_held"),
     pgettext_lazy("why it is not running", "type_held"),

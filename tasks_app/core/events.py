@@ -430,6 +430,25 @@ _OWN = (
         {"name": "acme", "by": "olga", "suspended_since": _AT},
     ),
     Kind(
+        "tenant.archiving",
+        "A tenant is stopped and gets nothing new: all that is its own goes into the archive.",
+        _object(_TENANT | _BY | {"reason": _text("Why.")}),
+        {"name": "acme", "by": "olga", "reason": "they have left"},
+    ),
+    Kind(
+        "tenant.archived",
+        "All that was a tenant's own is in the archive, and nowhere else any more. Its name is not given out again.",
+        _object(
+            _TENANT
+            | _BY
+            | {
+                "folder": _text("Where it lies, below the archive's root."),
+                "rows": _integer("How many rows of all tables that are."),
+            }
+        ),
+        {"name": "acme", "by": "olga", "folder": "tenants/acme/20261116T090000Z", "rows": 81_234},
+    ),
+    Kind(
         "tenant.key_rotated",
         "A tenant has a new key: what is written from now on is encrypted with it.",
         _object(_TENANT | _BY | {"key": _integer("Its number.")}),

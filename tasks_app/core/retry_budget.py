@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import NamedTuple
 
-from .errors import nearest, shown
+from .errors import InvalidTask, nearest, shown
 
 REFILL_SECONDS = 60.0  # in which an empty bucket fills up by itself, however little runs
 PACE_SECONDS = 10.0  # over which attempts are counted for the pace of what flows in
@@ -80,6 +80,13 @@ def problems_of(given: Mapping[object, object]) -> Iterator[str]:
                 if not isinstance(name, str) or not name:
                     yield f'{where}["{kind}"] has {shown(name)}, which is no name.'
                 yield from _wrong_budget(f'{where}["{kind}"][{shown(name)}]', one)
+
+
+def checked_budget(name: str, value: object) -> None:
+    """`retry_share` or `retry_burst` of a tenant; InvalidTask if it won't do."""
+    given = {"share": value} if name == "retry_share" else {"share": 0.0, "burst": value}
+    for problem in _wrong_budget(f"{name}={shown(value)}", given):
+        raise InvalidTask(f"{name}={shown(value)} won't do: {problem.partition('; ')[2]}")
 
 
 def _wrong_budget(where: str, value: object) -> Iterator[str]:

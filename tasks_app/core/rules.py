@@ -26,6 +26,7 @@ class Rule(StrEnum):
     REHEARSED = "rehearsed"
     HELD_OVERDUE = "held_overdue"
     TENANT_SUSPENDED = "tenant_suspended"
+    TENANT_FULL = "tenant_full"
     LANE_PAUSED = "lane_paused"
     LANE_HELD = "lane_held"
     TYPE_HELD = "type_held"

@@ -32,6 +32,9 @@ QUOTAS = {
         Quota("max_jobs", "jobs", 100_000_000),
         Quota("max_tasks", "live tasks", 2_000_000_000),
         Quota("max_payload_bytes", "bytes in the payload of a task", 1_000_000_000),
+        Quota("schedules_per_second", "new tasks in a second", 1_000_000),
+        Quota("max_running", "tasks that run at the same time", 1_000_000),
+        Quota("max_history_days", "days that what is over is kept", 36_500),
         Quota("calls_per_minute", "calls of the REST API in a minute", 100_000_000),
     )
 }

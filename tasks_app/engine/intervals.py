@@ -17,6 +17,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "overdue": lambda: 1.0,
     "site": lambda: 5.0,
     "tenants": lambda: 1.0,
+    "tenant_archive": lambda: 5.0 if conf().ARCHIVE_URL else 0.0,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
     "count": lambda: conf().METRICS_SECONDS,

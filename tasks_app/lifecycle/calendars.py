@@ -15,6 +15,7 @@ from tasks_app.core.errors import InvalidTask, NameTaken, NotThere, StaleRevisio
 from tasks_app.core.phrases import counted
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.quotas import refuse_archived
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models import Calendar, JobDefinition
 from tasks_app.models.calendar import CALENDAR_NAME_LENGTH
@@ -43,6 +44,7 @@ def create(request: CalendarRequest, operator: Operator, *, tenant: str = DEFAUL
     checked_name("tenant", tenant, TENANT_LENGTH)
     values = _columns(request)
     with atomic():
+        refuse_archived(tenant)
         if Calendar.objects.filter(tenant=tenant).count() >= MOST_CALENDARS:
             raise InvalidTask(f"tenant {tenant!r} has {MOST_CALENDARS:,} calendars, which is the most. Delete some.")
         try:

@@ -6,11 +6,14 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import IntegrityError
+from django.db.models import Q
 from psycopg.errors import CheckViolation
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.retention import DEFAULT_CLASS, RetentionClass
 from tasks_app.database import atomic
+from tasks_app.models import Tenant
 from tasks_app.sql import array, run
 from tasks_app.storage.partitions import make
 
@@ -99,16 +102,48 @@ def hot_times() -> dict[str, list]:
     return {"classes": [one.name for one in classes], "hot": [one.hot.total_seconds() for one in classes]}
 
 
-def _of_classes() -> dict[str, list[str]]:
-    """The retention class of each type and tenant that is in another than the default."""
+def _of_classes() -> dict[str, list]:
+    """The retention class of each type and tenant that is in another than the default; and of tenants with a quota, the
+    class that their past goes to if it would be kept for too long."""
+    classes = conf().retention_classes
     types = {handler.name: handler.retention for handler in REGISTRY if handler.retention}
-    tenants = {tenant: one.name for one in conf().retention_classes.values() for tenant in one.tenants}
+    tenants = {tenant: one.name for one in classes.values() for tenant in one.tenants}
+    own = Q(retention__gt="") | Q(max_history_days__isnull=False)
+    rows = list(Tenant.objects.filter(own).values_list("name", "retention", "max_history_days"))
+    tenants |= {name: retention for name, retention, _ in rows if retention in classes}
+    bounded = {name: days for name, _, days in rows if days is not None}
     return {
+        "class_names": list(classes),
+        "class_days": [float(kept_days(one)) for one in classes.values()],
+        "bounded": list(bounded),
+        "bounds": [float(days) for days in bounded.values()],
+        "shorter": [longest_within(days).name for days in bounded.values()],
         "types": list(types),
         "type_classes": list(types.values()),
         "tenants": list(tenants),
         "tenant_classes": list(tenants.values()),
     }
+
+
+def kept_days(one: RetentionClass) -> float:
+    """How old what is in it gets: without an archive it goes after its hot days."""
+    return max(one.hot_days, one.cold_days) if conf().ARCHIVE_URL else one.hot_days
+
+
+def longest_within(days: float) -> RetentionClass:
+    """The class that keeps things longest, but no longer than that; else the one that keeps them shortest."""
+    classes = sorted(conf().retention_classes.values(), key=kept_days)
+    return next((one for one in reversed(classes) if kept_days(one) <= days), classes[0])
+
+
+def retention_of(tenant: str, task_type: str) -> RetentionClass:
+    """The class in which what is over of this type and tenant is kept; as class_of.sql has it."""
+    of, classes = _of_classes(), conf().retention_classes
+    types = dict(zip(of["types"], of["type_classes"], strict=True))
+    tenants = dict(zip(of["tenants"], of["tenant_classes"], strict=True))
+    found = classes.get(types.get(task_type) or tenants.get(tenant) or DEFAULT_CLASS, classes[DEFAULT_CLASS])
+    bound = dict(zip(of["bounded"], of["bounds"], strict=True)).get(tenant)
+    return found if bound is None or kept_days(found) <= bound else longest_within(bound)
 
 
 def _moving(statement: str, asked: Mapping[str, object]) -> tuple:

@@ -10,7 +10,7 @@ from collections.abc import Container, Sequence
 
 from django.db.models import Q
 
-from tasks_app.core.errors import QuotaExceeded
+from tasks_app.core.errors import InvalidTask, QuotaExceeded
 from tasks_app.models import JobDefinition, Tenant
 from tasks_app.sql import run
 
@@ -21,7 +21,12 @@ from .request import Request, Unit, checked_json
 log = logging.getLogger(__name__)
 
 COUNT_SECONDS = 5.0
+RATE_SECONDS = 10.0  # over which new tasks are counted: so many times the quota may come at once
+FORGET_SECONDS = 60.0
 JOBS_RETRY_SECONDS = 3600  # jobs go when people delete them
+
+
+_UNBOUND = (False, None, None, None, False, None, None, None)
 
 
 def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, bound: bool = True) -> None:
@@ -31,11 +36,13 @@ def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, boun
     `new`: the units that would have one task more. The others are not bound by how many there may be.
     """
     names = sorted({request.unit[0] for request in requests})
-    found = {name: row for name, *row in run("over_quota", {"names": names})}
+    found = {name: row for name, *row in run("over_quota", {"names": names, "window": RATE_SECONDS})}
     note_asking(name for name, row in found.items() if row.pop())
     for request in requests if bound else ():
         tenant, _, _ = request.unit
-        at_limit, max_tasks, tasks, max_bytes = found.get(tenant, (False, None, None, None))
+        at_limit, max_tasks, tasks, max_bytes, closed, *flow = found.get(tenant, _UNBOUND)
+        if closed:
+            refuse_archived(tenant)
         if at_limit and request.unit in new:
             raise QuotaExceeded(
                 f"tenant {tenant!r} has {tasks:,} live tasks, and may have {max_tasks:,}; nothing was scheduled. "
@@ -46,8 +53,44 @@ def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, boun
                 used=tasks,
                 retry_after=round(COUNT_SECONDS),
             )
+        if flow[0] is not None and request.unit in new:
+            refuse_too_fast(tenant, sum(one.unit[0] == tenant and one.unit in new for one in requests), *flow)
         if max_bytes is not None and (request.payload is not None or request.unit in new):
             refuse_large_payload(tenant, len((request.payload or "{}").encode()), max_bytes)
+
+
+def refuse_archived(tenant: str | None) -> None:
+    """For whatever is to be made for a tenant: one that is being archived, or was, gets nothing new."""
+    row = None if tenant is None else Tenant.objects.filter(name=tenant, closed=True).first()
+    if row is None:
+        return
+    if row.archived:
+        raise InvalidTask(
+            f"tenant {tenant!r} was archived on {row.since:%Y-%m-%d} by {row.changed_by}, and its name is not given to "
+            "anybody else; nothing was written. Use another name."
+        )
+    raise InvalidTask(
+        f"tenant {tenant!r} is being archived, and gets nothing new; nothing was written. Use another tenant, or have "
+        "its archiving stopped and the tenant resumed."
+    )
+
+
+def refuse_too_fast(tenant: str, asked: int, rate: int, used: int, leaves: int | None) -> None:
+    """`leaves`: the seconds until the first of what was used does not count any more."""
+    most = round(rate * RATE_SECONDS)
+    if used + asked <= most:
+        return
+    told = f"tenant {tenant!r} may schedule {rate:,} tasks a second, which is {most:,} in {RATE_SECONDS:g} seconds"
+    way_out = "Try again in a few seconds" if asked <= most else "Schedule fewer of them in one call, and others later"
+    raise QuotaExceeded(
+        f"{told}; it has scheduled {used:,} in the last ones, and these are {asked:,} more. Nothing was scheduled. "
+        f"{way_out}, or have the quota schedules_per_second raised.",
+        tenant=tenant,
+        quota="schedules_per_second",
+        limit=rate,
+        used=round(used / RATE_SECONDS),
+        retry_after=max(1, leaves or 1) if asked <= most else None,
+    )
 
 
 def refuse_large_payload(tenant: str, size: int, most: int) -> None:
@@ -66,10 +109,12 @@ def refuse_large_payload(tenant: str, size: int, most: int) -> None:
 
 def refuse_job_over_quota(tenant: str, payload: object, *, new: bool) -> None:
     """For a job that is to be written. Of two new ones at the same time the second waits and sees the first."""
-    bounded = Q(max_payload_bytes__isnull=False) | (Q(max_jobs__isnull=False) if new else Q())
+    bounded = Q(max_payload_bytes__isnull=False) | (Q(max_jobs__isnull=False) | Q(closed=True) if new else Q())
     row = Tenant.objects.filter(bounded, name=tenant).first()
     if row is None:
         return
+    if new and row.closed:
+        refuse_archived(tenant)
     if row.max_payload_bytes is not None:
         refuse_large_payload(tenant, len(checked_json("payload", payload).encode()), row.max_payload_bytes)
     if not new or row.max_jobs is None:

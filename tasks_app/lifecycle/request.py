@@ -27,6 +27,7 @@ from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
 
 from .callbacks import refuse_bad_callback
 from .rows import Row, row_key
+from .tenant_defaults import lane_of
 
 DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
 _MAY_BE_DEEPER = 2 * DEEPEST  # bytes: each level takes two, so most payloads need no closer look
@@ -87,7 +88,7 @@ def build(
         at=None if at is None else checked_instant("at", at),
         delay=_seconds("delay", delay, allow_zero=True) if at is None else None,
         payload=_json_text(fitting),
-        lane=lane or handler.lane,
+        lane=lane or lane_of(handler, owner),
         max_retry=handler.max_retry if max_retry is None else max_retry,
         repeat_after=_seconds("repeat_after", repeat_after),
         expires_after=_seconds("expires_after", expires_after),

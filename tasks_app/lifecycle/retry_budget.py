@@ -14,6 +14,8 @@ from tasks_app.conf import conf
 from tasks_app.core.retry_budget import ALL, TENANTS, TYPES, Bucket, Level, RetryBudget
 from tasks_app.core.task import Task
 
+from .tenant_defaults import defaults_of
+
 Name = tuple[str, str]  # of a budget, as in conf().retry_budgets
 
 
@@ -40,10 +42,9 @@ def charge(ran: Sequence[Task], retries: Sequence[Task]) -> list[Held | None]:
 
     Returns for each retry how long it waits; None if all budgets that it falls under allow it right away.
     """
-    came, again = _counted(ran), _counted(retries)
-    charges = {
-        name: Charge(budget, came[name], again[name]) for name, budget in conf().retry_budgets.items() if came[name]
-    }
+    budgets = _budgets(ran)
+    came, again = _counted(ran, budgets), _counted(retries, budgets)
+    charges = {name: Charge(budget, came[name], again[name]) for name, budget in budgets.items() if came[name]}
     if not charges:
         return [None] * len(retries)
     levels = _account(charges)
@@ -90,12 +91,19 @@ def _names(task: Task) -> tuple[Name, Name, Name]:
     return (TYPES, task.type), (TENANTS, task.tenant), (ALL, "")
 
 
-def _counted(tasks: Sequence[Task]) -> Counter[Name]:
+def _budgets(tasks: Sequence[Task]) -> Mapping[Name, RetryBudget]:
+    """What the row of a tenant says comes before the settings."""
+    own = defaults_of({task.tenant for task in tasks})
+    found = {(TENANTS, name): one.retry_budget for name, one in own.items() if one.retry_budget is not None}
+    return conf().retry_budgets | found if found else conf().retry_budgets
+
+
+def _counted(tasks: Sequence[Task], budgets: Mapping[Name, RetryBudget]) -> Counter[Name]:
     """A batch has one type; its tenants are counted only if one of them has a budget."""
     counts: Counter[Name] = Counter()
     if tasks:
         counts[ALL, ""] = counts[TYPES, tasks[0].type] = len(tasks)
-    if any(kind == TENANTS for kind, _ in conf().retry_budgets):
+    if any(kind == TENANTS for kind, _ in budgets):
         counts.update((TENANTS, task.tenant) for task in tasks)
     return counts
 

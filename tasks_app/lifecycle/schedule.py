@@ -15,7 +15,7 @@ from tasks_app.sql import array, instant_array, run, run_in_parts, text_array
 
 from .confidential import hide_payloads, hide_payloads_of, may_concern
 from .past import bring_back, past_idem, past_units
-from .quotas import refuse_over_quota
+from .quotas import RATE_SECONDS, refuse_over_quota
 from .request import Request, Unit
 from .shards import shards_of
 from .turns import hand_on_turns, move_turns, queue_again
@@ -326,7 +326,8 @@ def _insert(
         "payload": texts,
     }
     alike = {name: values[0] for name, values in columns.items() if values.count(values[0]) == len(values)}
-    always = {"kept": conf().kept_kinds, "unbound": not bound} | {f"all_{name}": alike.get(name) for name in columns}
+    always = {"kept": conf().kept_kinds, "unbound": not bound, "window": RATE_SECONDS}
+    always |= {f"all_{name}": alike.get(name) for name in columns}
 
     def part(first: int) -> dict[str, object]:
         some = slice(first, first + _PART)

@@ -15,6 +15,7 @@ from tasks_app.models import Secret
 
 from .audit import Entry, Operator, audit
 from .named_secrets import forget, sealed
+from .quotas import refuse_archived
 from .request import checked_name
 from .signing_secrets import MOST_SECRETS, PREFIX, checked_secret, new_secret
 
@@ -46,6 +47,7 @@ def set_secret(
         row = Secret.objects.select_for_update().filter(tenant=tenant, name=name).first()
         new = row is None
         if row is None:
+            refuse_archived(tenant)
             row = _created(tenant, name, operator)
         if hosts is not None:
             row.hosts = _checked_hosts(hosts)

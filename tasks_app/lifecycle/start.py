@@ -17,7 +17,7 @@ from tasks_app.sql import array, run
 
 from .claim import return_batches
 from .confidential import NOTHING_HIDDEN, Cipher, open_tasks
-from .held import hold_started
+from .held import hold_beyond, hold_started
 from .parents import hand_out_parents
 from .rehearsal import rehearse_batch
 
@@ -80,11 +80,13 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
             contact,
             fire,
         )
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire, _ in rows
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire, _, _ in rows
         if id_ is not None
     ]
     if any(row[-1] for row in rows):
         tasks = _without_held(batch_no, tasks, {row[3] for row in rows if row[-1]})
+    if any(row[-2] for row in rows):
+        tasks = _within_quotas(batch_no, tasks, {row[3] for row in rows if row[-2]})
     if not tasks:
         # Everything in it was cancelled, rescheduled or put aside. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
@@ -110,6 +112,14 @@ def _without_held(batch_no: UUID, tasks: list[Task], stopped: Collection[int]) -
     held = hold_started(batch_no, sorted(stopped), sorted(tenants))
     if held:
         log.info("task.held batch=%s tasks=%d", batch_no, len(held))
+    return [task for task in tasks if task.id not in held]
+
+
+def _within_quotas(batch_no: UUID, tasks: list[Task], bounded: Collection[int]) -> list[Task]:
+    """Those that may run beside what runs of their tenants already."""
+    held = hold_beyond(batch_no, [(task.id, task.tenant) for task in tasks if task.id in bounded])
+    if held:
+        log.info("task.held batch=%s tasks=%d reason=max_running", batch_no, len(held))
     return [task for task in tasks if task.id not in held]
 
 

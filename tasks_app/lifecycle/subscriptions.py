@@ -20,6 +20,7 @@ from tasks_app.sql import run
 from . import signing_secrets
 from .audit import Entry, Operator, audit
 from .outbox import tell
+from .quotas import refuse_archived
 from .request import checked_instant, checked_name
 
 NAME_LENGTH = 100
@@ -54,6 +55,7 @@ def subscribe(
         found = of_name.first()
         if found is not None:
             return _change(_not_new(found, new), wanted, operator, since)
+        refuse_archived(tenant)
         try:
             with atomic():
                 row = Subscription.objects.create(

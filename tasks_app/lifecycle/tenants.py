@@ -1,4 +1,5 @@
-"""Tenants: made, changed, suspended and resumed, each with an audit entry and an event in its transaction.
+"""Tenants: made, changed, suspended and resumed, each with an audit entry and an event in its transaction. How they go
+into the archive is in tenant_archive.py.
 
 A tenant needs no row: without one it is active and has no quotas. Rows are made when somebody names a tenant here, or
 gives it a token, and by a beat for those that it meets when it counts.
@@ -11,7 +12,10 @@ from typing import NamedTuple
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, StaleRevision, shown
+from tasks_app.conf import conf
+from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, StaleRevision, nearest, shown
+from tasks_app.core.handlers import refuse_bad_lane
+from tasks_app.core.retry_budget import checked_budget
 from tasks_app.core.tenants import (
     CONTACT_LENGTH,
     INTERNAL_TENANT,
@@ -23,7 +27,7 @@ from tasks_app.core.tenants import (
     checked_weight,
 )
 from tasks_app.core.zones import zone_of
-from tasks_app.database import atomic
+from tasks_app.database import atomic, on_commit
 from tasks_app.models import Tenant
 from tasks_app.sql import run
 
@@ -31,9 +35,14 @@ from .audit import Entry, Operator, audit
 from .data_keys import newest_keys
 from .key_walk import order_walk
 from .outbox import tell
+from .past import kept_days, longest_within
+from .quotas import refuse_archived
 from .request import checked_instant, checked_name
+from .tenant_archive import give_up
+from .tenant_defaults import WITHOUT, forget
 
-FIELDS = ("title", "timezone", "contacts", "weight", "encrypted", *QUOTAS)
+DEFAULTS = ("lane", "retention", "retry_share", "retry_burst")
+FIELDS = ("title", "timezone", "contacts", "weight", "encrypted", *DEFAULTS, *QUOTAS)
 ENDED = 100  # suspensions that one look ends, at most
 
 
@@ -51,9 +60,12 @@ def create(name: str, operator: Operator, **given: object) -> Tenant:
     with atomic(savepoint=False):
         row, new = Tenant.objects.get_or_create(name=name, defaults=values)
         if not new:
+            refuse_archived(name)
             raise NameTaken(f"there is a tenant {name!r} already. Edit it.")
+        refuse_odd_defaults(row)
         if values.get("encrypted"):
             _encrypt(name, operator)
+        on_commit(lambda: forget(name))
         _audit(operator, "create", "created", row, {"after": shown_fields(row)})
         tell("tenant.created", _told(row, operator), tenant=name)
     return Tenant.objects.get(name=name)
@@ -68,6 +80,7 @@ def edit(name: str, changes: Mapping[str, object], operator: Operator, *, seen: 
     values = _checked(name, changes)
     with atomic(savepoint=False):
         row = _locked(name)
+        refuse_archived(name)
         if seen is not None and seen != version_of(row):
             raise StaleRevision(
                 f"tenant {name!r} was changed at {version_of(row)}, after you opened it; nothing was changed now. Look "
@@ -81,12 +94,14 @@ def edit(name: str, changes: Mapping[str, object], operator: Operator, *, seen: 
         if after == before:
             return Changed(row, changed=False)
         # It is counted anew: until then a larger quota must not be refused, nor a smaller one by an estimate.
+        refuse_odd_defaults(row)
         row.at_limit = row.at_limit and row.max_tasks is not None and (row.tasks or 0) >= row.max_tasks
         row.near = [quota for quota in row.near if getattr(row, quota) is not None]
         row.tasks = None if row.max_tasks is None else row.tasks
         row.jobs = None if row.max_jobs is None else row.jobs
         row.updated_at = run("clock", {})[0][0]
         row.save()
+        on_commit(lambda: forget(name))
         if row.encrypted and not before["encrypted"]:
             _encrypt(name, operator)
         _audit(operator, "edit", "edited", row, {"before": before, "after": after})
@@ -107,6 +122,7 @@ def suspend(name: str, operator: Operator, *, until: datetime | None = None) -> 
         raise InvalidTask(f"until={until.isoformat()} has passed already; give a time to come, or none.")
     with atomic(savepoint=False):
         row = _locked(name, make=True)
+        refuse_archived(name)
         if row.suspended and (row.until, row.reason) == (until, operator.reason):
             return Changed(row, changed=False)
         row.since = row.since if row.suspended else now
@@ -123,8 +139,11 @@ def resume(name: str, operator: Operator) -> Changed:
     name = checked_tenant(name)
     with atomic(savepoint=False):
         row = _locked(name)
+        if row.archived:
+            refuse_archived(name)
         if not row.suspended:
             return Changed(row, changed=False)
+        give_up(row)
         _resume(row, operator)
     return Changed(row, changed=True)
 
@@ -152,6 +171,21 @@ def found(name: str) -> Tenant:
     if row is None:
         raise NotThere(f"there is no tenant {shown(name)}.")
     return row
+
+
+def refuse_odd_defaults(row: Tenant) -> None:
+    """What does not go together."""
+    if row.retry_burst is not None and row.retry_share is None:
+        raise InvalidTask(
+            f"retry_burst={row.retry_burst} without retry_share is no budget. Say which share of all tries may be "
+            "retries, or leave both out."
+        )
+    if row.max_history_days is not None and kept_days(shortest := longest_within(0)) > row.max_history_days:
+        raise InvalidTask(
+            f"max_history_days={row.max_history_days} won't do: the shortest retention class, {shortest.name!r}, keeps "
+            f"what is over for {kept_days(shortest):g} days. Give as many, or make a shorter one in RETENTION of the "
+            "settings."
+        )
 
 
 def timezone_of(name: str) -> str:
@@ -215,9 +249,33 @@ def _checked(name: str, given: Mapping[str, object]) -> dict[str, object]:
         values["contacts"] = checked_contacts(given["contacts"])
     if "weight" in given:
         values["weight"] = checked_weight(given["weight"])
+    values |= _checked_defaults(name, {field: given[field] for field in DEFAULTS if field in given})
     if not values:
         raise NothingToDo(f"nothing was given to change; a tenant has {', '.join(FIELDS)}.")
     return values
+
+
+def _checked_defaults(name: str, given: Mapping[str, object]) -> dict[str, object]:
+    named = {field: value for field, value in given.items() if value not in ("", None)}
+    if name in WITHOUT and named:
+        field, value = next(iter(named.items()))
+        raise InvalidTask(
+            f"{field}={shown(value)} won't do: tenant {name!r} goes by the settings and what types say. Set it there."
+        )
+    if "lane" in named:
+        refuse_bad_lane(named["lane"], InvalidTask)
+    classes = conf().retention_classes
+    if "retention" in named and str(named["retention"]) not in classes:
+        raise InvalidTask(
+            f"retention={shown(named['retention'])} is no retention class.{nearest(str(named['retention']), classes)} "
+            f"There are {', '.join(classes)}; RETENTION of the settings makes more."
+        )
+    for field, value in named.items():
+        if field in ("retry_share", "retry_burst"):
+            checked_budget(field, value)
+    return {
+        field: "" if value is None and field in ("lane", "retention") else value for field, value in given.items()
+    } | {field: None for field in ("retry_share", "retry_burst") if field in given and field not in named}
 
 
 def _checked_encrypted(name: str, value: object) -> bool:

@@ -49,7 +49,7 @@ from .task_log import TaskLog
 from .task_progress import TaskProgress
 from .task_trace import TaskTrace
 from .task_wait import TaskWait
-from .tenant import HeldTask, Tenant
+from .tenant import HeldTask, ScheduleCount, Tenant, TenantArchive
 from .tenant_key import KeyWalk, TenantKey
 from .turn import Turn
 from .type_limit import TypeLimit
@@ -113,6 +113,7 @@ __all__ = [
     "RehearsedTask",
     "Safeguard",
     "SafeguardIncident",
+    "ScheduleCount",
     "ScheduleTask",
     "Secret",
     "ServiceMinute",
@@ -127,6 +128,7 @@ __all__ = [
     "TaskTrace",
     "TaskWait",
     "Tenant",
+    "TenantArchive",
     "TenantKey",
     "Turn",
     "TypeLimit",

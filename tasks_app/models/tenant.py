@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.lanes import LANES
 from tasks_app.core.tenants import TENANT_LENGTH, TITLE_LENGTH, USUAL_WEIGHT
 
 from .base import OurModel
@@ -13,15 +14,18 @@ from .base import OurModel
 class Tenant(OurModel):
     """What is known of a tenant. One without a row is active and has no quotas; rows come when they are needed."""
 
-    ACTIVE, SUSPENDED = "ACTIVE", "SUSPENDED"
+    ACTIVE, SUSPENDED, ARCHIVED = "ACTIVE", "SUSPENDED", "ARCHIVED"
 
     name = models.CharField(max_length=TENANT_LENGTH, primary_key=True, db_collation="C")
     title = models.CharField(max_length=TITLE_LENGTH, db_default="", help_text="For people.")
     state = models.CharField(max_length=9, db_default=ACTIVE, db_collation="C")
-    reason = models.TextField(db_default="", help_text="Why it is suspended.")
+    reason = models.TextField(db_default="", help_text="Why it is suspended, or was archived.")
     since = models.DateTimeField(db_default=Now(), help_text="In this state.")
     until = models.DateTimeField(null=True, help_text="Suspended until then; empty: until somebody resumes it.")
     changed_by = models.CharField(max_length=150, db_default="")
+    closed = models.BooleanField(
+        db_default=False, help_text="It is being archived, or was: nothing new is taken for it."
+    )
     timezone = models.CharField(max_length=64, db_default="", help_text="Of its new jobs by the clock; empty: UTC.")
     contacts = ArrayField(models.CharField(max_length=254), db_default=[], help_text="Whom to tell.")
     weight = models.SmallIntegerField(db_default=USUAL_WEIGHT, help_text="Its share beside others.")
@@ -31,10 +35,19 @@ class Tenant(OurModel):
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
 
+    # What holds where neither a caller nor a type names anything; empty: what the settings say.
+    lane = models.CharField(max_length=8, db_default="", db_collation="C")
+    retention = models.CharField(max_length=20, db_default="", db_collation="C", help_text="The class, by its name.")
+    retry_share = models.FloatField(null=True, help_text="Of all its tries: retries, at most.")
+    retry_burst = models.IntegerField(null=True, help_text="Retries that may come at once.")
+
     # Quotas; empty: none.
     max_jobs = models.IntegerField(null=True)
     max_tasks = models.IntegerField(null=True, help_text="Live ones.")
     max_payload_bytes = models.IntegerField(null=True, help_text="Of one task, as JSON.")
+    schedules_per_second = models.IntegerField(null=True, help_text="New tasks, over some seconds.")
+    max_running = models.IntegerField(null=True, help_text="Tasks that a worker has, or that are away.")
+    max_history_days = models.IntegerField(null=True, help_text="That what is over may be kept.")
     calls_per_minute = models.IntegerField(null=True, help_text="Of the REST API, by all its tokens together.")
 
     # Kept by the beats for those with max_tasks or max_jobs.
@@ -53,7 +66,18 @@ class Tenant(OurModel):
             models.Index(
                 fields=["name"],
                 name="punctual_tenant_guarded",
-                condition=Q(at_limit=True) | Q(max_payload_bytes__isnull=False) | Q(encrypted=True),
+                condition=Q(at_limit=True)
+                | Q(max_payload_bytes__isnull=False)
+                | Q(encrypted=True)
+                | Q(closed=True)
+                | Q(schedules_per_second__isnull=False),
+            ),
+            models.Index(fields=["name"], name="punctual_tenant_bounded", condition=Q(max_running__isnull=False)),
+            # In which class the past of its tasks is kept, by other than the settings.
+            models.Index(
+                fields=["name"],
+                name="punctual_tenant_kept",
+                condition=Q(retention__gt="") | Q(max_history_days__isnull=False),
             ),
             models.Index(
                 fields=["name"],
@@ -62,7 +86,13 @@ class Tenant(OurModel):
             ),
         ]
         constraints = [
-            models.CheckConstraint(condition=Q(state__in=["ACTIVE", "SUSPENDED"]), name="punctual_tenant_state"),
+            models.CheckConstraint(condition=Q(lane__in=["", *LANES]), name="punctual_tenant_lane"),
+            models.CheckConstraint(
+                condition=Q(state__in=["ACTIVE", "SUSPENDED", "ARCHIVED"]), name="punctual_tenant_state"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="ARCHIVED") | Q(closed=True), name="punctual_tenant_archived_is_closed"
+            ),
             models.CheckConstraint(
                 condition=Q(state="SUSPENDED") | Q(until__isnull=True), name="punctual_tenant_until_suspended"
             ),
@@ -74,6 +104,10 @@ class Tenant(OurModel):
     @property
     def suspended(self) -> bool:
         return self.state == self.SUSPENDED
+
+    @property
+    def archived(self) -> bool:
+        return self.state == self.ARCHIVED
 
 
 class HeldTask(OurModel):
@@ -91,3 +125,73 @@ class HeldTask(OurModel):
 
     def __str__(self) -> str:
         return f"task {self.task}"
+
+
+class ScheduleCount(OurModel):
+    """How many tasks one statement has made for a tenant that has a quota for that; kept for some seconds."""
+
+    tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
+    at = models.DateTimeField(db_default=Now())
+    tasks = models.IntegerField()
+
+    class Meta:
+        db_table = "punctual_schedule_count"
+        default_permissions = ()
+        indexes = [
+            models.Index(fields=["tenant", "at"], name="punctual_schedule_count_of"),
+            models.Index(fields=["at"], name="punctual_schedule_count_at"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tasks} tasks of {self.tenant}"
+
+
+class TenantArchive(OurModel):
+    """How far a tenant is on its way into the archive; of one that is there, who sent it, when, and where it lies."""
+
+    RUNNING, STOPPED, DONE = "RUNNING", "STOPPED", "DONE"
+    WAIT, EXPORT, REMOVE = "WAIT", "EXPORT", "REMOVE"
+
+    tenant = models.CharField(max_length=TENANT_LENGTH, primary_key=True, db_collation="C")
+    state = models.CharField(max_length=7, db_default=RUNNING, db_collation="C")
+    phase = models.CharField(max_length=6, db_default=WAIT, db_collation="C")
+    folder = models.TextField(help_text="Where it lies, below the archive's root.")
+    round = models.IntegerField(db_default=1, help_text="Times that all tables were looked through.")
+    todo = models.JSONField(db_default=[], help_text="What this phase has left to do: tables, or files.")
+    parts = models.JSONField(db_default=[], help_text="The files, each with what was read back from it.")
+    in_flight = ArrayField(
+        models.TextField(),
+        null=True,
+        help_text="Transactions that may not know of the last change here; empty: nobody has looked since.",
+    )
+    waits_for = models.TextField(db_default="", help_text="Why it does not go on, in words.")
+    exported = models.BigIntegerField(db_default=0, help_text="Rows that are in the archive.")
+    removed = models.BigIntegerField(db_default=0, help_text="Rows that were removed here.")
+    destroy_key = models.BooleanField(db_default=False, help_text="Its keys are destroyed in the end.")
+    error = models.TextField(db_default="", help_text="Of the last try, if that failed.")
+    reason = models.TextField(db_default="")
+    ordered_by = models.CharField(max_length=150, db_default="")
+    ordered_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+
+    holder = models.CharField(max_length=200, db_default="", help_text="The beat that works on it.")
+    fence = models.IntegerField(db_default=0, help_text="Grows each time a beat takes it.")
+    held_until = models.DateTimeField(null=True, help_text="Others leave it to that beat until then.")
+
+    class Meta:
+        db_table = "punctual_tenant_archive"
+        default_permissions = ()
+        indexes = [
+            models.Index(fields=["tenant"], name="punctual_tenant_archive_due", condition=Q(state="RUNNING")),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["RUNNING", "STOPPED", "DONE"]), name="punctual_tenant_archive_state"
+            ),
+            models.CheckConstraint(
+                condition=Q(phase__in=["WAIT", "EXPORT", "REMOVE"]), name="punctual_tenant_archive_phase"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"archive of tenant {self.tenant}: {self.state}"

@@ -57,8 +57,9 @@ def test_every_problem_has_an_example_that_keeps_to_the_schema():
         assert example["value"]["code"] == code
 
 
-def test_every_example_of_a_body_is_taken(api, redis):
+def test_every_example_of_a_body_is_taken(api, redis, settings, tmp_path):
     """And the answer has all the fields that its own example has; and what it changed is in the audit trail."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"ARCHIVE_URL": str(tmp_path)}
     for one in BODIES:
         redis.flushall()
         with rolled_back():

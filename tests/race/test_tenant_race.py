@@ -161,3 +161,15 @@ def test_what_is_put_aside_anew_while_a_beat_puts_back_stays_aside():
     overlap(lambda: start(UUID(batch.batch_no), "worker"), lambda: put_back_held("acme", 10))
 
     assert (row(task).due_at.year, HeldTask.objects.filter(task=task).count()) == (9000, 1)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_two_batches_at_the_same_time_have_no_more_together_than_their_tenant_may(commit):
+    tenants.create("acme", operator(), max_running=2)
+    one, two = claimed("a", "b", tenant="acme"), claimed("c", "d", tenant="acme")
+
+    first, second = overlap_results(lambda: start(one, "one"), lambda: start(two, "two"), commit=commit)
+
+    assert second.waited and len(first.value.tasks) == 2
+    assert len(second.value.tasks) == (0 if commit else 2)
+    assert HeldTask.objects.count() == (2 if commit else 0)

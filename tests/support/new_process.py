@@ -27,6 +27,7 @@ REMEMBERED = {
     "tasks_app.lifecycle.jobs.planning": ("unreadable",),
     "tasks_app.lifecycle.named_secrets": ("_known_at",),
     "tasks_app.lifecycle.retry_budget": ("_buckets",),
+    "tasks_app.lifecycle.tenant_defaults": ("_known",),
     "tasks_app.models.calendar": ("_known",),
     f"{BEAT}.alarms.looking": ("_looked_at",),
     f"{BEAT}.archiver": ("_stopped",),
@@ -38,6 +39,7 @@ REMEMBERED = {
     f"{BEAT}.rescue": ("_walked_to",),
     f"{BEAT}.resuming": ("_stopped",),
     f"{BEAT}.retention": ("_cursors",),
+    f"{BEAT}.tenant_archiver": ("_stopped",),
     f"{BEAT}.tenants": ("_stopped", "_counted_at"),
 }
 # What could be such memory by its looks, and stays, with the reason.

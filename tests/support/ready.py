@@ -29,7 +29,7 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.lifecycle.tenants import know
-from tasks_app.models import DlqEntry, HostHealth, JobDefinition
+from tasks_app.models import DlqEntry, HostHealth, JobDefinition, Tenant, TenantArchive
 from tasks_app.sql import execute
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
@@ -157,6 +157,10 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
             guard()
     elif one.path.startswith("/tenants"):
         know([ids["name"]])
+        state = {"stop_archiving_tenant": "RUNNING", "continue_archiving_tenant": "STOPPED"}.get(one.id)
+        if state is not None:
+            Tenant.objects.filter(name=ids["name"]).update(state="SUSPENDED", closed=True)
+            TenantArchive.objects.create(tenant=ids["name"], folder="tenants/T_QUIET/20261116T090000Z", state=state)
         api = boss()
     elif one.id == "list_recoveries":
         begin("INC-2041", operator())

@@ -41,6 +41,7 @@ from .resuming import resume_lanes, stop_resuming
 from .retention import prune
 from .roll_up import roll_up
 from .safeguards.guard import SafeguardsFailed, guard
+from .tenant_archiver import archive_tenants, stop_archiving_tenants
 from .tenants import stop_tending_tenants, tend_tenants
 from .tend import tend
 from .unfreeze import unfreeze
@@ -92,6 +93,7 @@ CHORES = (
     Chore("overdue", carry_out, aside=True, stop=stop_carrying_out),
     Chore("site", resume_lanes, aside=True, stop=stop_resuming),
     Chore("tenants", tend_tenants, aside=True, stop=stop_tending_tenants),
+    Chore("tenant_archive", archive_tenants, aside=True, stop=stop_archiving_tenants),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("count", count),

@@ -13,9 +13,9 @@ from tasks_app.core.tenants import NEAR
 from tasks_app.database import atomic
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.held import held_tenants, put_back_held
+from tasks_app.lifecycle.held import held_tenants, put_back_held, room_of
 from tasks_app.lifecycle.key_walk import step_walk
-from tasks_app.lifecycle.quotas import COUNT_SECONDS, count_jobs, tell_near
+from tasks_app.lifecycle.quotas import COUNT_SECONDS, FORGET_SECONDS, RATE_SECONDS, count_jobs, tell_near
 from tasks_app.lifecycle.tenants import resume_ended
 from tasks_app.models import Tenant
 from tasks_app.sql import execute, run
@@ -38,7 +38,7 @@ def tend_tenants(seconds: float = SECONDS) -> str:
     _stopped.clear()
     resumed = resume_ended(Operator("beat", "the suspension has ended"))
     tasks = put_back(seconds)
-    counted = count_used()
+    counted = count_used() + count_scheduled() + count_running()
     steps = walk_keys(seconds)
     return f"{resumed} resumed, {tasks} tasks put back, {counted} counted, {steps} steps under newest keys"
 
@@ -57,9 +57,14 @@ def walk_keys(seconds: float = SECONDS) -> int:
 
 
 def put_back(seconds: float = SECONDS) -> int:
-    """What lies aside for tenants that go on is due as before. Returns how many tasks."""
+    """What lies aside for tenants that go on is due as before, as far as they may have it. Returns how many tasks."""
     deadline, tasks = time.monotonic() + seconds, 0
-    for tenant in held_tenants():
+    tenants = held_tenants()
+    room = room_of(tenants)
+    for tenant in tenants:
+        if tenant in room:  # the rest waits for the next time, when some of these are over
+            tasks += put_back_held(tenant, min(STEP, room[tenant])).tasks if room[tenant] > 0 else 0
+            continue
         while not _stopped.is_set() and time.monotonic() < deadline:
             step = put_back_held(tenant, STEP)
             tasks += step.tasks
@@ -90,6 +95,40 @@ def count_used() -> int:
     for row in rows:
         _note(row, used[row.name], tasks.get(row.name, NONE).surely)
     return len(rows)
+
+
+def count_scheduled() -> int:
+    """Tell of tenants that schedule nearly as fast as they may, and forget what was counted for it before."""
+    run("forget_scheduled", {"keep": FORGET_SECONDS})
+    found = run("scheduled_lately", {"window": RATE_SECONDS})
+    for name, rate, tasks in found:
+        _note_near(name, "schedules_per_second", rate, round(tasks / RATE_SECONDS), tasks >= NEAR * rate * RATE_SECONDS)
+    return len(found)
+
+
+def count_running() -> int:
+    """Tell of tenants that run nearly as many tasks at the same time as they may."""
+    bounded = dict(Tenant.objects.filter(max_running__isnull=False).values_list("name", "max_running"))
+    for name, room in room_of(list(bounded)).items():
+        used = bounded[name] - room
+        _note_near(name, "max_running", bounded[name], used, used >= NEAR * bounded[name])
+    return len(bounded)
+
+
+def _note_near(name: str, quota: str, limit: int, used: int, is_near: bool) -> None:
+    """Written, and told, only if it is other than it was."""
+    there = Tenant.objects.filter(name=name, **{quota: limit})
+    row = there.exclude(near__contains=[quota]) if is_near else there.filter(near__contains=[quota])
+    if not row.exists():
+        return
+    with atomic():
+        locked = row.select_for_update().first()
+        if locked is None:
+            return
+        locked.near = [*locked.near, quota] if is_near else [one for one in locked.near if one != quota]
+        locked.save(update_fields=["near"])
+        if is_near:
+            tell_near(name, quota, limit, used)
 
 
 def count_again() -> None:

@@ -16,6 +16,7 @@ from tasks_app.core.lanes import LANES, URGENT_LANE
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic, in_recovery
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.quotas import refuse_archived
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.lifecycle.tenants import know
 from tasks_app.models import ApiToken, Tenant
@@ -135,6 +136,7 @@ def _issued(name: str, operator: Operator, days: float | None, rights: dict) -> 
     text = PREFIX + secrets.token_urlsafe(32)
     expires_at = None if days is None else timezone.now() + timedelta(days=days)
     with atomic(savepoint=False):
+        refuse_archived(rights["tenant"])
         token = ApiToken.objects.create(
             name=name, digest=digest_of(text), hint=text[:8], expires_at=expires_at, **rights
         )

@@ -16,9 +16,8 @@ from tasks_app.core.backfill import PAGE, Which, firings_within, instant_of, mic
 from tasks_app.core.campaigns import MOST, checked_cap, checked_most_running, checked_rate
 from tasks_app.core.errors import InvalidTask, NothingToDo, shown
 from tasks_app.core.graphs import descendants_of
-from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.jobs import Overlap, again_key, manual_key
-from tasks_app.core.retention import DEFAULT_CLASS, RetentionClass
+from tasks_app.core.retention import RetentionClass
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.forecast import Forecast, forecast, read_load
 from tasks_app.engine.watch.listing import refuse_cold, walk_archive
@@ -27,6 +26,7 @@ from tasks_app.lifecycle.campaigns.begin import OWN_LANE, SELECT_SECONDS, Slot, 
 from tasks_app.lifecycle.jobs.family import graph_of, root_of
 from tasks_app.lifecycle.jobs.instances import MISSED_SECONDS
 from tasks_app.lifecycle.jobs.lock import database_now, number_of, unknown
+from tasks_app.lifecycle.past import retention_of
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import AnyTask, Backfill, Campaign, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
@@ -333,10 +333,7 @@ def _schedule_of(job: JobDefinition):
 
 def _retention(job: JobDefinition) -> RetentionClass:
     """The class in which its instances are kept."""
-    classes, handler = conf().retention_classes, REGISTRY.get(job.task_type)
-    if handler is not None and handler.retention in classes:
-        return classes[handler.retention]
-    return next((one for one in classes.values() if job.tenant in one.tenants), classes[DEFAULT_CLASS])
+    return retention_of(job.tenant, job.task_type)
 
 
 def _checked_which(which: object) -> Which:

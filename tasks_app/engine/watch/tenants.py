@@ -3,16 +3,26 @@
 from typing import NamedTuple
 
 from tasks_app.conf import conf
+from tasks_app.core.retry_budget import DEFAULT_BURST
 from tasks_app.core.tenants import NEAR, QUOTAS
-from tasks_app.lifecycle.quotas import count_jobs
-from tasks_app.models import HeldTask, Tenant
+from tasks_app.lifecycle.held import room_of
+from tasks_app.lifecycle.quotas import RATE_SECONDS, count_jobs
+from tasks_app.models import HeldTask, Tenant, TenantArchive
+from tasks_app.sql import run
 
 COUNTED = 10_000  # tasks that wait, at most
+
+_PHASES = {
+    TenantArchive.WAIT: "waiting",
+    TenantArchive.EXPORT: "writing",
+    TenantArchive.REMOVE: "removing what was written",
+}
 
 
 class TenantView(NamedTuple):
     row: Tenant
     held_tasks: int  # COUNTED: so many, or more
+    archive: TenantArchive | None  # how far it is on its way there
 
 
 class Used(NamedTuple):
@@ -35,24 +45,51 @@ def list_tenants(after: str, most: int, only: str | None = None) -> list[TenantV
 
 
 def view_of(row: Tenant) -> TenantView:
-    return TenantView(row, HeldTask.objects.filter(tenant=row.name).order_by()[:COUNTED].count())
+    held = HeldTask.objects.filter(tenant=row.name).order_by()[:COUNTED].count()
+    return TenantView(row, held, TenantArchive.objects.filter(tenant=row.name).first() if row.closed else None)
+
+
+def words_of(archive: TenantArchive) -> str:
+    """How far it is, as one sentence."""
+    if archive.state == TenantArchive.DONE:
+        return f"{archive.removed:,} rows are in the archive, in {archive.folder}."
+    does = "stopped by hand" if archive.state == TenantArchive.STOPPED else _PHASES[archive.phase]
+    said = f"being archived in {archive.folder}, round {archive.round}: {does}; {archive.exported:,} rows written, "
+    said += f"{archive.removed:,} removed"
+    if archive.waits_for and archive.state == TenantArchive.RUNNING:
+        said += f"; it waits for {archive.waits_for}"
+    return f"{said}; the last try failed: {archive.error}" if archive.error else f"{said}."
 
 
 def quotas_of(row: Tenant) -> list[Used]:
     """All there are. Jobs are counted up to their quota."""
     used = {"max_tasks": row.tasks}
+    if row.schedules_per_second is not None:
+        rates = {name: tasks for name, _, tasks in run("scheduled_lately", {"window": RATE_SECONDS})}
+        used["schedules_per_second"] = round(rates.get(row.name, 0) / RATE_SECONDS)
+    if row.max_running is not None:
+        used["max_running"] = row.max_running - room_of([row.name])[row.name]
     if row.max_jobs is not None:
         used["max_jobs"] = count_jobs(row.name, row.max_jobs)
     return [Used(one.name, one.words, getattr(row, one.name), used.get(one.name)) for one in QUOTAS.values()]
 
 
-def settings_of(name: str) -> dict[str, str]:
-    """What the settings say of this tenant by name."""
-    found = {}
+def defaults_of(row: Tenant) -> dict[str, str]:
+    """What holds for it where neither a caller nor a type names anything, by its own row."""
+    found = {"lane": row.lane, "retention class": row.retention}
+    if row.retry_share is not None:
+        burst = row.retry_burst or DEFAULT_BURST
+        found["retry budget"] = f"{row.retry_share:.0%} of all tries, {burst:,} at once"
+    return {name: says for name, says in found.items() if says}
+
+
+def settings_of(row: Tenant) -> dict[str, str]:
+    """What the settings say of this tenant by name, as far as its row says nothing else."""
+    found, name = {}, row.name
     for kind in conf().retention_classes.values():
         if name in kind.tenants:
             found["retention class"] = f"{kind.name}: {kind.hot_days:g} days at hand, {kind.cold_days:g} in the archive"
     budget = conf().retry_budgets.get(("tenants", name))
     if budget is not None:
         found["retry budget"] = f"{budget.share:.0%} of all tries, {budget.burst:,} at once"
-    return found
+    return {name: says for name, says in found.items() if name not in defaults_of(row)}

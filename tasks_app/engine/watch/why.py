@@ -313,7 +313,7 @@ def _tenant_suspended(tenant: str) -> Reason | None:
 
 
 def _held(task: ScheduleTask) -> Reason | None:
-    """Of what was put aside since its tenant was suspended when it came due."""
+    """Of what was put aside since its tenant was suspended when it came due, or ran as much as it may."""
     kept = HeldTask.objects.filter(task=task.id).first() if task.due_at.year >= NEVER_YEAR else None
     if kept is None:
         return None
@@ -321,6 +321,10 @@ def _held(task: ScheduleTask) -> Reason | None:
     stopped = _tenant_suspended(task.tenant)
     if stopped is not None:
         return Reason(stopped.rule, f"{stopped.words} {was_due}", f"{stopped.outside} {was_due}")
+    most = Tenant.objects.filter(name=task.tenant).values_list("max_running", flat=True).first()
+    if most is not None:
+        words = f"Its tenant {task.tenant!r} may run {most:,} tasks at the same time: it goes on when some are over."
+        return _no_dispatcher() or Reason(Rule.TENANT_FULL, f"{words} {was_due}")
     words = f"Its tenant {task.tenant!r} was suspended, and is resumed: a beat puts it back within seconds. {was_due}"
     return _no_dispatcher() or Reason(Rule.TENANT_SUSPENDED, words)
 

@@ -46,17 +46,19 @@ class SharedAccount:
         self._shared = Shared("retry_budget")
         self._lock = threading.Lock()
         self._untold: Counter[Name] = Counter()  # attempts
+        self._budgets: dict[Name, RetryBudget] = {}  # of these
         self._tell_at = 0.0
 
     def __call__(self, charges: Mapping[Name, Charge]) -> dict[Name, Level] | None:
         with self._lock:
             self._untold.update({name: one.attempts for name, one in charges.items()})
+            self._budgets |= {name: one.budget for name, one in charges.items()}
             retries = {name: one.retries for name, one in charges.items() if one.retries}
             if not retries and time.monotonic() < self._tell_at:
                 return {}
             told, self._untold = self._untold, Counter()
+            budgets, self._budgets = self._budgets, {}
             self._tell_at = time.monotonic() + TELL_SECONDS
-        budgets = {name: budget for name, budget in conf().retry_budgets.items() if name in told}
         return self._charge(budgets, told, retries)
 
     def _charge(

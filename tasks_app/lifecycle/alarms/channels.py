@@ -14,6 +14,7 @@ from tasks_app.core.errors import InvalidTask, NameTaken, NotForTenants, NotTher
 from tasks_app.core.keyring import CannotUnseal
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.quotas import refuse_archived
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.lifecycle.signing_secrets import new_secret
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmRule
@@ -61,6 +62,7 @@ def create_channel(request: ChannelRequest, operator: Operator, tenant: str | No
     """Raises InvalidTask, NotForTenants or NameTaken."""
     target = _target(_checked(request), operator)
     with atomic(savepoint=False):
+        refuse_archived(tenant)
         if AlarmChannel.objects.filter(tenant=tenant).count() >= MOST_CHANNELS:
             raise InvalidTask(f"there are {MOST_CHANNELS} channels, the most that there can be. Delete one first.")
         channel = AlarmChannel(

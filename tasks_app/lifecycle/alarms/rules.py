@@ -13,6 +13,7 @@ from tasks_app.core.alarms import OPERATORS_ONLY, Condition, refused_patterns
 from tasks_app.core.errors import InvalidTask, NameTaken, NotThere, StaleRevision, shown
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.quotas import refuse_archived
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models import AlarmChannel, AlarmIncident, AlarmRule, JobDefinition
 
@@ -54,6 +55,7 @@ FIELDS = tuple(field.name for field in fields(RuleRequest))
 def create_rule(request: RuleRequest, operator: Operator, tenant: str | None) -> AlarmRule:
     """From now on; what happened before is nobody's alarm. Raises InvalidTask, NotForTenants or NameTaken."""
     with atomic(savepoint=False):
+        refuse_archived(tenant)
         values = _checked(request, operator, tenant)
         if AlarmRule.objects.filter(tenant=tenant).count() >= MOST_RULES:
             raise InvalidTask(f"there are {MOST_RULES} alarm rules, the most that there can be. Delete one first.")

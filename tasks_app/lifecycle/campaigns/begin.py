@@ -14,6 +14,7 @@ from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.outbox import tell
+from tasks_app.lifecycle.quotas import refuse_archived
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.lifecycle.retry_limit import refuse_many_orders
 from tasks_app.lifecycle.safeguards.curbs import refuse_backfills
@@ -114,6 +115,7 @@ def _begin(
         if (before := Campaign.objects.filter(operation=operator.operation).first()) is not None:
             return before
         tenant, task_type = fields["tenant"], fields["task_type"]
+        refuse_archived(tenant)
         if kind in RELEASES:
             refuse_many_orders(RELEASES, tenant)
         campaign = Campaign.objects.create(

@@ -20,6 +20,7 @@ from tasks_app.core.jobs import CatchUp, Overlap
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.lifecycle.confidential import open_job_payload
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
+from tasks_app.lifecycle.tenant_defaults import lane_of
 from tasks_app.models import Calendar, JobDefinition
 from tasks_app.models.calendar import days_of
 from tasks_app.models.job_definition import NAME_LENGTH
@@ -59,7 +60,7 @@ class JobRequest:
     dst_repeat: str = Repeat.ONCE
     calendar: str = ""  # the name of one of the tenant's calendars; empty: none
     on_day_off: str = OnDayOff.SKIP
-    lane: str = ""  # empty: the handler's
+    lane: str = ""  # empty: the handler's, or that of its tenant
     max_retry: int | None = None  # None: the handler's, or the number of delays in backoff
     backoff: Sequence[Seconds] | None = None  # before each retry, the last repeats; None: the handler's
     timeout: Seconds | None = None  # None: the handler's
@@ -126,7 +127,7 @@ def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None
     """The values of the row, or an InvalidTask that says what is wrong. `tenant` is whose it is to be, if it is new."""
     handler = REGISTRY.require(request.task_type)
     name = checked_name("name", request.name, NAME_LENGTH)
-    lane = request.lane or handler.lane
+    lane = request.lane or lane_of(handler, tenant)
     refuse_bad_lane(lane, InvalidTask)
     backoff = _backoff(request)
     usual = handler.max_retry if backoff is None else len(backoff)

@@ -1,4 +1,4 @@
-"""`manage.py tenant list|show|create|edit|suspend|resume`: who shares the installation, and how much they may have."""
+"""`manage.py tenant list|show|create|edit|suspend|resume|archive`: who shares the installation, and how much."""
 
 import json
 from argparse import SUPPRESS, ArgumentTypeError
@@ -10,8 +10,17 @@ from tasks_app.core.errors import PunctualError
 from tasks_app.core.phrases import counted
 from tasks_app.core.tenants import QUOTAS, USUAL_WEIGHT
 from tasks_app.core.text import visible
-from tasks_app.engine.watch.tenants import COUNTED, TenantView, list_tenants, quotas_of, settings_of, view_of
-from tasks_app.lifecycle import tenants
+from tasks_app.engine.watch.tenants import (
+    COUNTED,
+    TenantView,
+    defaults_of,
+    list_tenants,
+    quotas_of,
+    settings_of,
+    view_of,
+    words_of,
+)
+from tasks_app.lifecycle import tenant_archive, tenants
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import JobDefinition
@@ -20,7 +29,7 @@ MOST = 10_000
 
 
 class Command(TerminalCommand):
-    help = "Lists tenants, shows one, makes or changes one, suspends it or resumes it."
+    help = "Lists tenants, shows one, makes or changes one, suspends it, resumes it or takes it to the archive."
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
@@ -30,22 +39,32 @@ class Command(TerminalCommand):
         edit = verbs.add_parser("edit", help="change a tenant or its quotas")
         suspend = verbs.add_parser("suspend", help="nothing of it is started or planned, and all its data stays")
         resume = verbs.add_parser("resume", help="it goes on, with what came due meanwhile")
-        for verb in (show, create, edit, suspend, resume):
+        archive = verbs.add_parser("archive", help="export all that is its own, and then remove it here")
+        for verb in (show, create, edit, suspend, resume, archive):
             verb.add_argument("name")
         for verb in (create, edit):
             verb.add_argument("--title", help="for people")
             verb.add_argument("--timezone", help="of its new jobs by the clock, such as Europe/Berlin; default: UTC")
             verb.add_argument("--contact", action="append", dest="contacts", help="a mail address; repeatable")
             verb.add_argument("--weight", type=int, help=f"its share beside others; {USUAL_WEIGHT} is the usual one")
+            verb.add_argument("--lane", help="of its tasks and jobs, where nobody names one; '' is none")
+            verb.add_argument("--retention", help="the class that its past is kept in; '' is none")
+            verb.add_argument("--retry-share", type=_share, default=SUPPRESS, help="of all its tries: retries; or none")
+            verb.add_argument("--retry-burst", type=_quota, default=SUPPRESS, help="retries at once; or none")
             for quota in QUOTAS.values():
                 flag = f"--{quota.name.replace('_', '-')}"
                 words = f"{quota.words}, at most; none: no limit"
                 verb.add_argument(flag, dest=quota.name, type=_quota, default=SUPPRESS, help=words)
         suspend.add_argument("--until", help="resume it by itself then, such as 2027-03-01T09:00+01:00")
         suspend.add_argument("--dry-run", action="store_true", help="say what it would stop, and change nothing")
-        for verb in (create, edit, suspend, resume):
+        archive.add_argument("--dry-run", action="store_true", help="say what it would move, and change nothing")
+        archive.add_argument("--destroy-key", action="store_true", help="destroy its keys in the end, for good")
+        archive.add_argument("--yes", action="store_true", help="without being asked")
+        archive.add_argument("--stop", action="store_true", help="stop it; nothing is lost")
+        archive.add_argument("--continue", action="store_true", dest="go_on", help="go on where it was stopped")
+        for verb in (create, edit, suspend, resume, archive):
             verb.add_argument("--by", default=account(), help="who does this; default: the system user")
-        for verb in (create, edit):
+        for verb in (create, edit, archive):
             verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
         for verb in (suspend, resume):
             verb.add_argument("--reason", required=True, help="why, for the audit, and for whoever asks why")
@@ -63,8 +82,9 @@ class Command(TerminalCommand):
         if options["as_json"]:
             self.stdout.write(json.dumps([_as_json(one) for one in found], indent=2))
             return
-        for row, held in found:
-            state = f"suspended since {row.since:%Y-%m-%d %H:%M}: {row.reason}" if row.suspended else "active"
+        for row, held, _ in found:
+            word = "suspended" if row.suspended else "archived"
+            state = "active" if row.state == row.ACTIVE else f"{word} since {row.since:%Y-%m-%d %H:%M}: {row.reason}"
             waiting = f", {_number(held)} wait" if held else ""
             self.stdout.write(visible(f"{row.name:30}  {state}{waiting}  {row.title}".rstrip()))
         if not found:
@@ -83,14 +103,19 @@ class Command(TerminalCommand):
                 f"suspended since {row.since:%Y-%m-%d %H:%M} UTC{until} by {row.changed_by}: {row.reason}; "
                 f"{_number(view.held_tasks)} tasks wait"
             )
+        elif row.archived:
+            lines.append(f"archived on {row.since:%Y-%m-%d %H:%M} UTC by {row.changed_by}: {row.reason}")
         else:
             lines.append("active")
+        if view.archive is not None:
+            lines.append(words_of(view.archive))
         lines.append(f"weight {row.weight}, time zone {row.timezone or 'UTC'}")
         for one in quotas_of(row):
             used = "" if one.used is None else f", {one.used:,} used{' (near)' if one.near else ''}"
             lines.append(f"{one.name}: {'none' if one.limit is None else f'{one.limit:,}'}{used}")
         lines += [f"contacts: {', '.join(row.contacts) or 'none'}"]
-        lines += [f"{name} by the settings: {says}" for name, says in settings_of(row.name).items()]
+        lines += [f"{name}: {says}" for name, says in defaults_of(row).items()]
+        lines += [f"{name} by the settings: {says}" for name, says in settings_of(row).items()]
         self.stdout.write(visible("\n".join(lines), lines=True))
 
     def _create(self, options: dict) -> None:
@@ -127,6 +152,39 @@ class Command(TerminalCommand):
         waits = f" {_number(held)} tasks that came due meanwhile are put back by a beat within seconds." if held else ""
         self.stdout.write(f"Tenant {done.row.name!r} is resumed.{waits}")
 
+    def _archive(self, options: dict) -> None:
+        name = options["name"]
+        if options["dry_run"]:
+            rows = [f"{rows:,} of {what.replace('_', ' ')}" for what, rows in tenant_archive.would_move(name).items()]
+            told = ", ".join(rows) or "nothing"
+            self.stdout.write(
+                f"Tenant {name!r} would be stopped, and this would go to the archive with what lies beside it: {told}. "
+                "Nothing was changed."
+            )
+        elif options["stop"]:
+            tenant_archive.stop(name, _operator(options))
+            self.stdout.write("Stopped. `--continue` goes on where it was.")
+        elif options["go_on"]:
+            tenant_archive.go_on(name, _operator(options))
+            self.stdout.write("It goes on.")
+        else:
+            self._begin_archive(name, options)
+
+    def _begin_archive(self, name: str, options: dict) -> None:
+        if not options["yes"]:
+            self.stdout.write(
+                f"Tenant {name!r} is stopped for good. All that is its own goes to the archive and is removed here, "
+                "and its name is not given out again."
+                + (" What is encrypted can't be read by anybody then." if options["destroy_key"] else "")
+            )
+            if input("Type the name of the tenant to archive it: ") != name:
+                raise CommandError("That is not its name. Nothing was changed.")
+        begun = tenant_archive.begin(name, _operator(options), destroy_key=options["destroy_key"])
+        self.stdout.write(
+            f"Tenant {name!r} is being archived by the beats, in {begun.folder}; `manage.py tenant show` says how far "
+            "they are."
+        )
+
 
 def _quota(text: str) -> int | None:
     if text == "none":
@@ -136,10 +194,21 @@ def _quota(text: str) -> int | None:
     return int(text)
 
 
+def _share(text: str) -> float | None:
+    try:
+        return None if text == "none" else float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} must be a share such as 0.2, or none") from None
+
+
 def _given(options: dict) -> dict[str, object]:
     """What was named on the command line. A quota of `none` is one that is taken away."""
-    given = {name: options[name] for name in ("title", "timezone", "contacts", "weight") if options[name] is not None}
-    return given | {name: options[name] for name in QUOTAS if name in options}
+    given = {
+        name: options[name]
+        for name in ("title", "timezone", "contacts", "weight", "lane", "retention")
+        if options[name] is not None
+    }
+    return given | {name: options[name] for name in ("retry_share", "retry_burst", *QUOTAS) if name in options}
 
 
 def _operator(options: dict) -> Operator:
@@ -163,7 +232,9 @@ def _as_json(view: TenantView) -> dict[str, object]:
         "contacts": row.contacts,
         "weight": row.weight,
         "encrypted": row.encrypted,
+        "defaults": {name: getattr(row, name) for name in tenants.DEFAULTS},
         "quotas": {name: getattr(row, name) for name in QUOTAS},
         "tasks": row.tasks,
         "held_tasks": view.held_tasks,
+        "archive": view.archive and words_of(view.archive),
     }

@@ -4,5 +4,6 @@ WITH created AS (
 --include new_rows
 ON CONFLICT DO NOTHING
 RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key
+--include count_scheduled
 --include created
 SELECT tenant, task_type, biz_key, id, date_part('epoch', due_at) FROM created

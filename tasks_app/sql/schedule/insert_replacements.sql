@@ -3,7 +3,7 @@
 -- The token is handed on unless the old row had succeeded: then this is a new intent.
 -- What ran until now is `task.replaced`; what was over, and gets a successor, `task.created`.
 -- One with a payload larger than its tenant may have is left out, and one in the clear of a tenant that asks for encryption:
--- the caller finds out why, and has looked at how large an encrypted one was.
+-- the caller finds out why, and has looked at how large an encrypted one was. So is all of a tenant that is archived.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
                                due_at, allowed_at, lane, shard, limited, solo, max_retry, repeat_after, expires_after, payload,
@@ -21,9 +21,10 @@ WITH created AS (
              AS given(id, at, delay, payload, idem_key, hand_on)
     ) AS u
     JOIN punctual_task old ON old.id = u.id
-    WHERE u.payload IS NULL OR u.payload::jsonb ? '$punctual' OR NOT EXISTS (
+    WHERE (u.payload IS NULL OR u.payload::jsonb ? '$punctual' OR NOT EXISTS (
         SELECT FROM punctual_tenant q
-        WHERE q.name = old.tenant AND (q.encrypted OR q.max_payload_bytes < octet_length(u.payload)))
+        WHERE q.name = old.tenant AND (q.encrypted OR q.max_payload_bytes < octet_length(u.payload))))
+      AND old.tenant <> ALL (ARRAY(SELECT q.name FROM punctual_tenant q WHERE q.closed))
     ORDER BY old.tenant, old.task_type, old.biz_key
     ON CONFLICT DO NOTHING
     RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key

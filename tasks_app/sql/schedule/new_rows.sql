@@ -2,7 +2,8 @@
 -- `solo` comes from the row it takes over from: a task that may be poisonous stays alone until it has an outcome.
 -- A tenant that may have no more of it gets nothing, and one with a quota for payloads nothing larger: the caller finds out why.
 -- `unbound`: what has to be written whatever the quotas say. A tenant that asks for encryption gets nothing in the clear; how
--- large an encrypted payload was, the caller has looked at.
+-- large an encrypted payload was, the caller has looked at. One that is archived gets nothing but what its last runs leave behind.
+-- Nor does one that has made more tasks of late than it may in that time, as far as they are committed.
 -- What is scheduled for the past is late from now on, and due as asked: that is its place in the line.
 INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, allowed_at, lane,
                            shard, limited, solo, max_retry, repeat_after, expires_after, token, payload)
@@ -32,11 +33,21 @@ FROM (
          AS given(tenant, task_type, biz_key, replaces, idem_key, at, delay, lane, shard, limited, max_retry, repeat_after,
                   expires_after, token, payload)
 ) AS u
-WHERE u.tenant <> ALL (ARRAY(SELECT q.name FROM punctual_tenant q
-                              WHERE (q.at_limit OR q.max_payload_bytes IS NOT NULL OR q.encrypted)
+WHERE (u.tenant <> ALL (ARRAY(SELECT q.name FROM punctual_tenant q
+                              WHERE (q.at_limit OR q.max_payload_bytes IS NOT NULL OR q.encrypted OR q.closed)
                                 AND (q.name = %(all_tenant)s OR q.name = ANY (%(tenant)s::text[]))))
    OR EXISTS (SELECT FROM punctual_tenant q
               WHERE q.name = u.tenant AND (NOT q.encrypted OR u.payload ? '$punctual')
                 AND (%(unbound)s::bool
-                     OR NOT q.at_limit AND (q.max_payload_bytes IS NULL OR u.payload ? '$punctual'
-                                            OR octet_length(u.payload_text) <= q.max_payload_bytes)))
+                     OR NOT q.at_limit AND NOT q.closed AND (q.max_payload_bytes IS NULL OR u.payload ? '$punctual'
+                                            OR octet_length(u.payload_text) <= q.max_payload_bytes))))
+  AND (%(unbound)s::bool
+       OR u.tenant <> ALL (ARRAY(SELECT q.name FROM punctual_tenant q
+                                 WHERE q.schedules_per_second IS NOT NULL
+                                   AND (q.name = %(all_tenant)s OR q.name = ANY (%(tenant)s::text[]))
+                                   AND (SELECT coalesce(sum(c.tasks), 0) FROM punctual_schedule_count c
+                                        WHERE c.tenant = q.name
+                                          AND c.at > (SELECT clock_timestamp() - make_interval(secs => %(window)s)))
+                                       + CASE WHEN q.name = %(all_tenant)s THEN cardinality(%(biz_key)s::text[])
+                                              ELSE cardinality(array_positions(%(tenant)s::text[], q.name::text)) END
+                                       > q.schedules_per_second * %(window)s)))

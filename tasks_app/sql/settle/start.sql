@@ -7,7 +7,8 @@
 -- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
 -- A batch of which nothing is left returns one row with an empty id, so that the caller can finish it.
--- Each row says whether its tenant is suspended: the caller puts those tasks aside, which are not late.
+-- Each row says whether its tenant is suspended: the caller puts those tasks aside, which are not late. And whether its tenant
+-- may have only so many at the same time: then the caller counts.
 WITH b AS (
     UPDATE punctual_batch
     SET started_at = clock_timestamp(), worker = %(worker)s, ticket = %(ticket)s,
@@ -20,6 +21,8 @@ WITH b AS (
     RETURNING batch_no, task_type, lane, ids, started_at, allowed_at, worker
 ), stopped AS MATERIALIZED (
     SELECT array_agg(s.name::text) AS tenants FROM punctual_tenant s WHERE s.state = 'SUSPENDED'
+), bounded AS MATERIALIZED (
+    SELECT array_agg(s.name::text) AS tenants FROM punctual_tenant s WHERE s.max_running IS NOT NULL
 ), late AS (
     -- The first of the ids was due first, as claim has put them. Only if that is late, or not ours any more, are they all
     -- looked at: most batches are not.
@@ -44,7 +47,8 @@ WITH b AS (
 SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
        date_part('epoch', t.execute_time), date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
        date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job,
-       date_part('epoch', t.fire_time), coalesce(t.tenant = ANY ((SELECT s.tenants FROM stopped s)::text[]), FALSE)
+       date_part('epoch', t.fire_time), coalesce(t.tenant = ANY ((SELECT s.tenants FROM bounded s)::text[]), FALSE),
+       coalesce(t.tenant = ANY ((SELECT s.tenants FROM stopped s)::text[]), FALSE)
 FROM b
 LEFT JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
 ORDER BY t.claimed_due, t.id

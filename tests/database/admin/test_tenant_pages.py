@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from tasks_app.lifecycle import tenants
-from tasks_app.models import Tenant
+from tasks_app.models import Tenant, TenantArchive
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
@@ -31,6 +31,28 @@ def viewer():
 
 def form(**given: object) -> dict:
     return {"reason": "they asked", "operation": str(uuid4()), "weight": "100"} | given
+
+
+def test_a_tenant_is_archived_by_whoever_types_its_name_and_that_can_be_stopped(operator, viewer, settings, tmp_path):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"ARCHIVE_URL": str(tmp_path)}
+    tenants.create("acme", by())
+    assert viewer.post(f"{TENANTS}archive/acme/", form(name="acme")).status_code == 403
+    assert "is not its name" in operator.post(f"{TENANTS}archive/acme/", form(name="acma")).text
+    assert not TenantArchive.objects.exists()
+
+    assert operator.post(f"{TENANTS}archive/acme/", form(name="acme", destroy_key="on")).status_code == 302
+    assert "Stop archiving" in operator.get(f"{TENANTS}show/acme/").text
+    assert operator.post(f"{TENANTS}stop-archiving/acme/", form()).status_code == 302
+    page = operator.get(f"{TENANTS}show/acme/").text
+    assert "Continue archiving" in page and "stopped by hand" in page
+    assert operator.post(f"{TENANTS}continue-archiving/acme/", form()).status_code == 302
+    row = TenantArchive.objects.get()
+    assert (row.state, row.destroy_key, row.ordered_by) == ("RUNNING", True, "olga")
+
+    Tenant.objects.filter(name="acme").update(state="ARCHIVED")
+    TenantArchive.objects.update(state="DONE", removed=5)
+    page = operator.get(f"{TENANTS}show/acme/").text
+    assert "Archived on" in page and "5 rows are in the archive" in page and "Change …" not in page
 
 
 def test_a_tenant_is_made_changed_suspended_and_resumed_each_with_a_reason(operator):

@@ -12,10 +12,11 @@ from tasks_app.core.task import Failure
 from tasks_app.engine.watch.why import why_task
 from tasks_app.engine.worker import retry_account
 from tasks_app.engine.worker.retry_account import SharedAccount
-from tasks_app.lifecycle import retry_budget
+from tasks_app.lifecycle import retry_budget, tenants
 from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support.engine import row, run_due
 from tests.support.moves import FINAL, OK, ids_of, settled, started
+from tests.support.operators import operator
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SOON = Failure("BROKEN", "asked to fail", after=1)
@@ -64,6 +65,16 @@ def test_retries_beyond_the_burst_wait_for_their_turn(budgets, kind):
     assert max(first, second) < 2
     assert 25 < third < 35  # two a minute
     assert 55 < fourth < 65
+
+
+def test_the_budget_of_a_tenants_row_comes_before_that_of_the_settings(budgets):
+    budgets(tenants={"acme": {"share": 0.5, "burst": 1_000}})
+    tenants.create("acme", operator(), retry_share=0.0, retry_burst=2)
+
+    first, second, third = waits(failed("a", "b", "c", tenant="acme"))
+
+    assert max(first, second) < 2
+    assert 25 < third < 35  # two a minute
 
 
 def test_a_burst_is_one_burst_however_many_processes_there_are(budgets):

@@ -6,7 +6,8 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tasks_app.client import cancel, reschedule, schedule, schedule_many
@@ -22,18 +23,19 @@ from tasks_app.engine.beat.gates import Gates
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.watch.why import why_job, why_task
-from tasks_app.lifecycle import tenants
+from tasks_app.lifecycle import tenant_defaults, tenants
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, gate_rules
+from tasks_app.lifecycle.past import move_batches, retention_of
 from tasks_app.lifecycle.start import start
-from tasks_app.models import HeldTask, ScheduleTask, TaskBatch, Tenant
+from tasks_app.models import HeldTask, PastTask, ScheduleCount, ScheduleTask, TaskBatch, Tenant
 from tasks_app.sql import execute, run
 from tests.support.alarms import rule
 from tests.support.audit import deeds
 from tests.support.engine import claim_due, row, run_due
 from tests.support.events import told
 from tests.support.jobs import instances, make, time_passes
-from tests.support.moves import TUESDAY, TYPE, State, claimed, scheduled, settled, started, state
+from tests.support.moves import TUESDAY, TYPE, State, away, claimed, scheduled, settled, started, state
 from tests.support.operators import operator
 
 pytestmark = pytest.mark.django_db
@@ -537,3 +539,140 @@ def test_beats_know_who_is_suspended():
     suspend()
 
     assert gate_rules().suspended == ("acme",)
+
+
+# Defaults, and quotas of what flows.
+
+
+@pytest.fixture
+def acme() -> None:
+    tenants.create("acme", operator())
+
+
+def edit(**given: object) -> None:
+    tenants.edit("acme", given, operator())
+    tenant_defaults._known.clear()  # which the commit does
+
+
+def test_the_lane_of_a_tenant_is_that_of_tasks_and_jobs_for_which_nobody_names_one(acme):
+    edit(lane="low")
+
+    lanes = [
+        row(schedule(TYPE, "its own", tenant="acme").task_id).lane,
+        row(schedule(TYPE, "named", tenant="acme", lane="high").task_id).lane,
+        row(schedule("T_URGENT", "by its type", tenant="acme").task_id).lane,
+        row(schedule(TYPE, "others").task_id).lane,
+        make("a job", tenant="acme").lane,
+    ]
+
+    assert lanes == ["low", "high", "critical", "default", "low"]
+
+
+def test_what_a_tenant_has_of_its_own_is_looked_up_once_in_a_while_and_never_for_the_usual_ones(acme):
+    with CaptureQueriesContext(connection) as asked:
+        schedule(TYPE, "a")
+        usual = len(asked)
+        schedule(TYPE, "a", tenant="acme")
+        first = len(asked) - usual
+        schedule(TYPE, "b", tenant="acme")
+
+    assert (first, len(asked) - usual - first) == (usual + 1, usual)
+
+
+def test_the_past_of_a_tenant_is_kept_in_its_class_and_no_longer_than_it_may(acme, settings):
+    classes = {"brief": {"hot_days": 1, "cold_days": 1}, "long": {"hot_days": 60, "cold_days": 90}}
+    settings.PUNCTUAL = settings.PUNCTUAL | {"RETENTION": classes, "ARCHIVE_URL": ""}
+    assert retention_of("acme", TYPE).name == "default"
+    edit(retention="long")
+    assert (retention_of("acme", TYPE).name, retention_of("other", TYPE).name) == ("long", "default")
+
+    edit(max_history_days=2)
+    assert retention_of("acme", TYPE).name == "brief"
+    settled(started("a", tenant="acme"))
+    TaskBatch.objects.update(finished_at=timezone.now() - timedelta(hours=1))
+    ScheduleTask.objects.update(updated_at=timezone.now() - timedelta(hours=2))
+    run("make_class", {"retention": "brief"})
+    move_batches(10, 10)
+    assert PastTask.objects.get().retention == "brief"
+
+    with (
+        pytest.raises(InvalidTask, match="the shortest retention class, 'brief', keeps what is over for 1 days"),
+        transaction.atomic(),
+    ):
+        edit(max_history_days=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"lane": "lowest"}, "Did you mean 'low'"),
+        ({"retention": "ever"}, "is no retention class"),
+        ({"retry_share": 1.5}, "retry_share=1.5 won't do: it must be 0 or more and less than 1"),
+        ({"retry_burst": 5}, "without retry_share is no budget"),
+        ({"schedules_per_second": -1}, "must be a whole number from 0"),
+    ],
+)
+def test_defaults_that_wont_do_change_nothing(acme, given, says):
+    before = tenants.shown_fields(Tenant.objects.get(name="acme"))
+    with pytest.raises(InvalidTask, match=says), transaction.atomic():
+        edit(**given)
+    assert tenants.shown_fields(Tenant.objects.get(name="acme")) == before
+    with pytest.raises(InvalidTask, match="tenant 'default' goes by the settings"), transaction.atomic():
+        tenants.edit("default", {"lane": "low"}, operator())
+
+
+def test_a_tenant_that_schedules_too_fast_is_refused_until_some_seconds_have_passed(acme):
+    edit(schedules_per_second=1)
+    schedule_many(TYPE, [{"key": n} for n in range(8)], tenant="acme")
+
+    with pytest.raises(QuotaExceeded, match="which is 10 in 10 seconds") as refused, transaction.atomic():
+        schedule_many(TYPE, [{"key": n} for n in range(100, 103)], tenant="acme")
+    assert (refused.value.quota, refused.value.limit, refused.value.used) == ("schedules_per_second", 1, 1)
+    assert 1 <= refused.value.retry_after <= 10
+    with pytest.raises(QuotaExceeded, match="Schedule fewer of them") as refused, transaction.atomic():
+        schedule_many(TYPE, [{"key": n} for n in range(100, 111)], tenant="acme")
+    assert refused.value.retry_after is None
+    with pytest.raises(QuotaExceeded), transaction.atomic():
+        schedule_many(TYPE, [{"key": n, "idem_key": str(n)} for n in range(100, 103)], tenant="acme")
+    assert ScheduleTask.objects.count() == 8
+    schedule_many(TYPE, [{"key": n} for n in range(50)])  # others don't wait
+    assert schedule(TYPE, 3, tenant="acme").outcome == "EXISTS"
+
+    chore.count_scheduled()
+    assert (Tenant.objects.get(name="acme").near, told("tenant.quota_near")[-1].data["quota"]) == (
+        ["schedules_per_second"],
+        "schedules_per_second",
+    )
+    ScheduleCount.objects.update(at=timezone.now() - timedelta(seconds=11))
+    schedule_many(TYPE, [{"key": n} for n in range(100, 103)], tenant="acme")
+    ScheduleCount.objects.update(at=timezone.now() - timedelta(minutes=2))
+    chore.count_scheduled()
+    assert (Tenant.objects.get(name="acme").near, ScheduleCount.objects.count()) == ([], 0)
+
+
+def test_no_more_of_a_tenant_run_at_the_same_time_than_may_and_others_do_not_wait(acme):
+    edit(max_running=2)
+    number = claimed("a", "b", "c", "ours")
+    ScheduleTask.objects.exclude(biz_key="ours").update(tenant="acme")
+
+    batch = start(number, "worker")
+
+    assert sorted(task.key for task in batch.tasks) == ["a", "b", "ours"]
+    assert HeldTask.objects.get().tenant == "acme"
+    assert why_task(row(HeldTask.objects.get().task)).rule in ("tenant_full", "no_dispatcher")
+    assert chore.put_back() == 0  # there is no room
+    chore.count_running()
+    assert Tenant.objects.get(name="acme").near == ["max_running"]
+    rule(conditions=("quota",))
+    assert "80% or more of its 2 tasks that run at the same time" in next(quotas()).sample["sentence"]
+    settled(batch)
+    assert chore.put_back() == 1 and len(run_due()) == 1
+    chore.count_running()
+    assert (Tenant.objects.get(name="acme").near, HeldTask.objects.count()) == ([], 0)
+
+
+def test_what_is_away_counts_as_running(acme):
+    edit(max_running=1)
+    away("a", tenant="acme")
+
+    assert start(claimed("b", tenant="acme"), "worker").tasks == []

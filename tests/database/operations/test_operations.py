@@ -34,7 +34,16 @@ from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
 from tasks_app.lifecycle.tenants import know
 from tasks_app.lifecycle.unit_revision import is_newest
-from tasks_app.models import AlarmReader, AlarmRule, Curb, MaintenanceEntry, Node, ScheduleTask, TaskBatch
+from tasks_app.models import (
+    AlarmReader,
+    AlarmRule,
+    Curb,
+    MaintenanceEntry,
+    Node,
+    ScheduleTask,
+    TaskBatch,
+    TenantArchive,
+)
 from tasks_app.sql import run
 from tasks_app.testing import run_due
 from tests.support.alarms import alarm_ids, rule
@@ -255,6 +264,10 @@ CAUSES = {
     "unfreeze": (a_curb_of_a_safeguard, "UPDATE punctual_curb SET name = 'recovery'"),
     "site": (look, "UPDATE punctual_installation SET site_recovery = 1"),
     "tenants": (lambda: know(["acme"]), "UPDATE punctual_tenant SET state = 'SUSPENDED' WHERE name = 'acme'"),
+    "tenant_archive": (
+        lambda: TenantArchive.objects.create(tenant="acme", folder="tenants/acme/x", state="STOPPED"),
+        "UPDATE punctual_tenant_archive SET state = 'RUNNING'",
+    ),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
     "chain": (lambda: None, "INSERT INTO punctual_audit_unchained (entry_id, created_at) VALUES (1, now())"),

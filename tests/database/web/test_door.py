@@ -224,6 +224,7 @@ def test_the_console_says_what_is_wrong_and_leaves_the_lever_open(door, admin_cl
 # What can wait, by the names of the views: whoever adds an endpoint decides, here or among the levers.
 WRITES = """
     add_subscription_secret backfill_job backfill_jobs create_alarm_channel create_alarm_rule create_calendar create_job
+    archive_tenant continue_archiving_tenant stop_archiving_tenant
     create_tenant edit_tenant import_calendar resume_tenant
     create_subscription create_task create_tasks change_subscription delete_alarm_channel delete_alarm_rule
     delete_calendar delete_job delete_secret delete_subscription discard_dead_letters edit_alarm_channel edit_alarm_rule
@@ -237,7 +238,8 @@ PAGES = """
     alarmchannel_edit alarmchannel_test apitoken_revoke calendar_edit calendar_remove campaign_parts
     export fleet_parts graphrun_rerun health host_lift host_try job_backfill job_draft job_draft_of job_edit job_firing
     job_forecast job_panel letter_order letter_run letter_tags operation order overview run secret_forget secret_set
-    secret_withdraw subscription_edit subscription_test task_decrypt task_parts tenant_edit tenant_resume
+    secret_withdraw subscription_edit subscription_test task_decrypt task_parts tenant_archive
+    tenant_continue_archiving tenant_edit tenant_resume tenant_stop_archiving
 """
 
 

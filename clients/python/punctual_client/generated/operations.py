@@ -124,11 +124,14 @@ from .api.tasks import read_task as _read_task
 from .api.tasks import reschedule_task as _reschedule_task
 from .api.tasks import reschedule_unit as _reschedule_unit
 from .api.tasks import retry_task as _retry_task
+from .api.tenants import archive_tenant as _archive_tenant
+from .api.tenants import continue_archiving_tenant as _continue_archiving_tenant
 from .api.tenants import create_tenant as _create_tenant
 from .api.tenants import edit_tenant as _edit_tenant
 from .api.tenants import list_all_tenants as _list_all_tenants
 from .api.tenants import read_tenant as _read_tenant
 from .api.tenants import resume_tenant as _resume_tenant
+from .api.tenants import stop_archiving_tenant as _stop_archiving_tenant
 from .api.tenants import suspend_tenant as _suspend_tenant
 from .client import AuthenticatedClient
 from .models.alarm_channel_in import AlarmChannelIn
@@ -264,6 +267,8 @@ from .models.task_page import TaskPage
 from .models.task_status import TaskStatus
 from .models.task_type_out import TaskTypeOut
 from .models.task_types import TaskTypes
+from .models.tenant_archive_in import TenantArchiveIn
+from .models.tenant_archive_order_in import TenantArchiveOrderIn
 from .models.tenant_changed_out import TenantChangedOut
 from .models.tenant_in import TenantIn
 from .models.tenant_out import TenantOut
@@ -2364,6 +2369,54 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(TenantChangedOut, answer.parsed)
+
+    def archive_tenant(
+        self,
+        name: str,
+        body: TenantArchiveIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Archive a tenant: export all of it, then remove it"""
+        answer = _archive_tenant.sync_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
+
+    def stop_archiving_tenant(
+        self,
+        name: str,
+        body: TenantArchiveOrderIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Stop the archiving of a tenant"""
+        answer = _stop_archiving_tenant.sync_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
+
+    def continue_archiving_tenant(
+        self,
+        name: str,
+        body: TenantArchiveOrderIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Go on with the archiving of a tenant"""
+        answer = _continue_archiving_tenant.sync_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
 
     def list_audit(
         self,
@@ -4612,6 +4665,54 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(TenantChangedOut, answer.parsed)
+
+    async def archive_tenant(
+        self,
+        name: str,
+        body: TenantArchiveIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Archive a tenant: export all of it, then remove it"""
+        answer = await _archive_tenant.asyncio_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
+
+    async def stop_archiving_tenant(
+        self,
+        name: str,
+        body: TenantArchiveOrderIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Stop the archiving of a tenant"""
+        answer = await _stop_archiving_tenant.asyncio_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
+
+    async def continue_archiving_tenant(
+        self,
+        name: str,
+        body: TenantArchiveOrderIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TenantOut:
+        """Go on with the archiving of a tenant"""
+        answer = await _continue_archiving_tenant.asyncio_detailed(
+            client=self.client,
+            name=name,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TenantOut, answer.parsed)
 
     async def list_audit(
         self,

@@ -2940,6 +2940,18 @@ export type QuotasIn = {
      */
     max_payload_bytes?: number | null;
     /**
+     * New tasks, as an average over ten seconds
+     */
+    schedules_per_second?: number | null;
+    /**
+     * Tasks at the same time; what is more waits
+     */
+    max_running?: number | null;
+    /**
+     * That what is over is kept, at most
+     */
+    max_history_days?: number | null;
+    /**
      * Of this API, by all its tokens together
      */
     calls_per_minute?: number | null;
@@ -2954,6 +2966,9 @@ export type QuotasOut = {
     max_jobs: number | null;
     max_tasks: number | null;
     max_payload_bytes: number | null;
+    schedules_per_second: number | null;
+    max_running: number | null;
+    max_history_days: number | null;
     calls_per_minute: number | null;
 };
 
@@ -3219,7 +3234,7 @@ export type ResumeIn = {
 /**
  * Rule
  */
-export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'quarantined' | 'rehearsed' | 'held_overdue' | 'tenant_suspended' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
+export type Rule = 'job_paused' | 'ended' | 'schedule_unreadable' | 'done' | 'dead' | 'cancelled' | 'superseded' | 'running' | 'worker_silent' | 'lost' | 'away' | 'blocked' | 'parent_failed' | 'waits_for_turn' | 'waits_for_retry' | 'waits_for_retry_budget' | 'not_due' | 'quarantined' | 'rehearsed' | 'held_overdue' | 'tenant_suspended' | 'tenant_full' | 'lane_paused' | 'lane_held' | 'type_held' | 'no_dispatcher' | 'shard_without_dispatcher' | 'no_worker' | 'waits_for_slot' | 'host_limit' | 'host_unwell' | 'limit_unknown' | 'over_rate' | 'worker_deaf' | 'unknown_handler' | 'about_to_run';
 
 /**
  * RunLineOut
@@ -4226,6 +4241,81 @@ export type TaskTypes = {
 };
 
 /**
+ * TenantArchiveIn
+ */
+export type TenantArchiveIn = {
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+    /**
+     * Destroy its keys in the end: what is encrypted is lost for good
+     */
+    destroy_key?: boolean;
+};
+
+/**
+ * TenantArchiveOrderIn
+ */
+export type TenantArchiveOrderIn = {
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
+ * TenantArchiveOut
+ *
+ * How far a tenant is on its way into the archive.
+ */
+export type TenantArchiveOut = {
+    state: TenantArchiveState;
+    phase: TenantArchivePhase;
+    /**
+     * Where it lies, below the archive's root
+     */
+    folder: string;
+    /**
+     * Times that all tables were looked through; the last time finds nothing
+     */
+    round: number;
+    /**
+     * Rows that were written and read back
+     */
+    exported: number;
+    /**
+     * Rows that are in the archive alone
+     */
+    removed: number;
+    destroy_key: boolean;
+    /**
+     * Why it does not go on right now; else empty
+     */
+    waits_for: string;
+    /**
+     * Of the last try, if that failed; else empty
+     */
+    error: string;
+    ordered_by: string;
+    ordered_at: string;
+};
+
+/**
+ * TenantArchivePhase
+ *
+ * What they do: wait for what runs, write what there is, remove what was written; until there is nothing left.
+ */
+export type TenantArchivePhase = 'WAIT' | 'EXPORT' | 'REMOVE';
+
+/**
+ * TenantArchiveState
+ *
+ * Whether the beats are at it.
+ */
+export type TenantArchiveState = 'RUNNING' | 'STOPPED' | 'DONE';
+
+/**
  * TenantChangedOut
  */
 export type TenantChangedOut = {
@@ -4234,6 +4324,39 @@ export type TenantChangedOut = {
      */
     changed: boolean;
     tenant: TenantOut;
+};
+
+/**
+ * TenantDefaultsIn
+ *
+ * What holds where neither a caller nor a type names anything; null: as the settings say. What is left out stays as it is.
+ */
+export type TenantDefaultsIn = {
+    lane?: Lane | null;
+    /**
+     * The retention class, by its name
+     */
+    retention?: string | null;
+    /**
+     * Of all its tries: retries, at most
+     */
+    retry_share?: number | null;
+    /**
+     * Retries that may come at once; 100 if left out
+     */
+    retry_burst?: number | null;
+};
+
+/**
+ * TenantDefaultsOut
+ *
+ * What holds where neither a caller nor a type names anything; null: as the settings say.
+ */
+export type TenantDefaultsOut = {
+    lane: Lane | null;
+    retention: string | null;
+    retry_share: number | null;
+    retry_burst: number | null;
 };
 
 /**
@@ -4262,6 +4385,7 @@ export type TenantIn = {
      * Payloads, results, errors and secrets are encrypted with a key of its own
      */
     encrypted?: boolean | null;
+    defaults?: TenantDefaultsIn | null;
     quotas?: QuotasIn | null;
     /**
      * Why; kept in the audit
@@ -4278,7 +4402,7 @@ export type TenantOut = {
     title: string;
     state: TenantState;
     /**
-     * Why it is suspended; else empty
+     * Why it is suspended or archived; else empty
      */
     reason: string;
     /**
@@ -4303,6 +4427,7 @@ export type TenantOut = {
      * Payloads, results, errors and secrets are encrypted with a key of its own
      */
     encrypted: boolean;
+    defaults: TenantDefaultsOut;
     quotas: QuotasOut;
     /**
      * Live ones, when a beat has last counted; null without a quota for them
@@ -4312,6 +4437,10 @@ export type TenantOut = {
      * That came due while it was suspended and wait; 10000: that many, or more
      */
     held_tasks: number;
+    /**
+     * If it is being archived, or was
+     */
+    archive: TenantArchiveOut | null;
 };
 
 /**
@@ -4351,6 +4480,7 @@ export type TenantPatch = {
      * Payloads, results, errors and secrets are encrypted with a key of its own
      */
     encrypted?: boolean | null;
+    defaults?: TenantDefaultsIn | null;
     quotas?: QuotasIn | null;
     /**
      * Why; kept in the audit
@@ -4373,7 +4503,7 @@ export type TenantResumeIn = {
  *
  * Whether its tasks are started.
  */
-export type TenantState = 'ACTIVE' | 'SUSPENDED';
+export type TenantState = 'ACTIVE' | 'SUSPENDED' | 'ARCHIVED';
 
 /**
  * TenantSuspendIn
@@ -11490,6 +11620,222 @@ export type ResumeTenantResponses = {
 };
 
 export type ResumeTenantResponse = ResumeTenantResponses[keyof ResumeTenantResponses];
+
+export type ArchiveTenantData = {
+    body: TenantArchiveIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The tenant
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/tenants/{name}/archive';
+};
+
+export type ArchiveTenantErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ArchiveTenantError = ArchiveTenantErrors[keyof ArchiveTenantErrors];
+
+export type ArchiveTenantResponses = {
+    /**
+     * OK
+     */
+    200: TenantOut;
+};
+
+export type ArchiveTenantResponse = ArchiveTenantResponses[keyof ArchiveTenantResponses];
+
+export type StopArchivingTenantData = {
+    body: TenantArchiveOrderIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The tenant
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/tenants/{name}/archive/stop';
+};
+
+export type StopArchivingTenantErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type StopArchivingTenantError = StopArchivingTenantErrors[keyof StopArchivingTenantErrors];
+
+export type StopArchivingTenantResponses = {
+    /**
+     * OK
+     */
+    200: TenantOut;
+};
+
+export type StopArchivingTenantResponse = StopArchivingTenantResponses[keyof StopArchivingTenantResponses];
+
+export type ContinueArchivingTenantData = {
+    body: TenantArchiveOrderIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The tenant
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/tenants/{name}/archive/continue';
+};
+
+export type ContinueArchivingTenantErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ContinueArchivingTenantError = ContinueArchivingTenantErrors[keyof ContinueArchivingTenantErrors];
+
+export type ContinueArchivingTenantResponses = {
+    /**
+     * OK
+     */
+    200: TenantOut;
+};
+
+export type ContinueArchivingTenantResponse = ContinueArchivingTenantResponses[keyof ContinueArchivingTenantResponses];
 
 export type ListAuditData = {
     body?: never;

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from django.db.models import Min
 
 from tasks_app.core.alarms import LOOKS, Condition, Occurrence
-from tasks_app.core.tenants import QUOTAS
+from tasks_app.core.tenants import NEAR, QUOTAS
 from tasks_app.lifecycle.alarms.incidents import note
 from tasks_app.lifecycle.quotas import count_jobs
 from tasks_app.models import AlarmRule, Tenant
@@ -64,8 +64,11 @@ def quotas() -> Iterator[Occurrence]:
     for row in Tenant.objects.exclude(near=[]).order_by("name")[:MOST_TENANTS]:
         for one in sorted(row.near):
             limit = getattr(row, one)
-            used = row.tasks if one == "max_tasks" else count_jobs(row.name, limit)
-            sentence = f"tenant {row.name!r} has {used:,} {QUOTAS[one].words}, and may have {limit:,}"
+            if one in ("max_tasks", "max_jobs"):
+                used = row.tasks if one == "max_tasks" else count_jobs(row.name, limit)
+                sentence = f"tenant {row.name!r} has {used:,} {QUOTAS[one].words}, and may have {limit:,}"
+            else:  # what changes from second to second
+                sentence = f"tenant {row.name!r} has {NEAR:.0%} or more of its {limit:,} {QUOTAS[one].words}"
             sample = {"sentence": sentence, "way_out": f"Beyond that it gets no more. The quota is {one}."}
             yield Occurrence(Condition.QUOTA, row.name, f"{row.name} {one}", sample=sample)
 

@@ -228,7 +228,14 @@ from .task_ref import TaskRef
 from .task_status import TaskStatus
 from .task_type_out import TaskTypeOut
 from .task_types import TaskTypes
+from .tenant_archive_in import TenantArchiveIn
+from .tenant_archive_order_in import TenantArchiveOrderIn
+from .tenant_archive_out import TenantArchiveOut
+from .tenant_archive_phase import TenantArchivePhase
+from .tenant_archive_state import TenantArchiveState
 from .tenant_changed_out import TenantChangedOut
+from .tenant_defaults_in import TenantDefaultsIn
+from .tenant_defaults_out import TenantDefaultsOut
 from .tenant_in import TenantIn
 from .tenant_out import TenantOut
 from .tenant_page import TenantPage
@@ -477,7 +484,14 @@ __all__ = (
     "TaskStatus",
     "TaskTypeOut",
     "TaskTypes",
+    "TenantArchiveIn",
+    "TenantArchiveOrderIn",
+    "TenantArchiveOut",
+    "TenantArchivePhase",
+    "TenantArchiveState",
     "TenantChangedOut",
+    "TenantDefaultsIn",
+    "TenantDefaultsOut",
     "TenantIn",
     "TenantOut",
     "TenantPage",

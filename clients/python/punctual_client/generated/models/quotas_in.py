@@ -18,12 +18,18 @@ class QuotasIn:
         max_jobs (int | None | Unset):
         max_tasks (int | None | Unset): Live ones
         max_payload_bytes (int | None | Unset): Of one task, as JSON
+        schedules_per_second (int | None | Unset): New tasks, as an average over ten seconds
+        max_running (int | None | Unset): Tasks at the same time; what is more waits
+        max_history_days (int | None | Unset): That what is over is kept, at most
         calls_per_minute (int | None | Unset): Of this API, by all its tokens together
     """
 
     max_jobs: int | None | Unset = UNSET
     max_tasks: int | None | Unset = UNSET
     max_payload_bytes: int | None | Unset = UNSET
+    schedules_per_second: int | None | Unset = UNSET
+    max_running: int | None | Unset = UNSET
+    max_history_days: int | None | Unset = UNSET
     calls_per_minute: int | None | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,6 +51,24 @@ class QuotasIn:
         else:
             max_payload_bytes = self.max_payload_bytes
 
+        schedules_per_second: int | None | Unset
+        if isinstance(self.schedules_per_second, Unset):
+            schedules_per_second = UNSET
+        else:
+            schedules_per_second = self.schedules_per_second
+
+        max_running: int | None | Unset
+        if isinstance(self.max_running, Unset):
+            max_running = UNSET
+        else:
+            max_running = self.max_running
+
+        max_history_days: int | None | Unset
+        if isinstance(self.max_history_days, Unset):
+            max_history_days = UNSET
+        else:
+            max_history_days = self.max_history_days
+
         calls_per_minute: int | None | Unset
         if isinstance(self.calls_per_minute, Unset):
             calls_per_minute = UNSET
@@ -60,6 +84,12 @@ class QuotasIn:
             field_dict["max_tasks"] = max_tasks
         if max_payload_bytes is not UNSET:
             field_dict["max_payload_bytes"] = max_payload_bytes
+        if schedules_per_second is not UNSET:
+            field_dict["schedules_per_second"] = schedules_per_second
+        if max_running is not UNSET:
+            field_dict["max_running"] = max_running
+        if max_history_days is not UNSET:
+            field_dict["max_history_days"] = max_history_days
         if calls_per_minute is not UNSET:
             field_dict["calls_per_minute"] = calls_per_minute
 
@@ -96,6 +126,33 @@ class QuotasIn:
 
         max_payload_bytes = _parse_max_payload_bytes(d.pop("max_payload_bytes", UNSET))
 
+        def _parse_schedules_per_second(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        schedules_per_second = _parse_schedules_per_second(d.pop("schedules_per_second", UNSET))
+
+        def _parse_max_running(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        max_running = _parse_max_running(d.pop("max_running", UNSET))
+
+        def _parse_max_history_days(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        max_history_days = _parse_max_history_days(d.pop("max_history_days", UNSET))
+
         def _parse_calls_per_minute(data: object) -> int | None | Unset:
             if data is None:
                 return data
@@ -109,6 +166,9 @@ class QuotasIn:
             max_jobs=max_jobs,
             max_tasks=max_tasks,
             max_payload_bytes=max_payload_bytes,
+            schedules_per_second=schedules_per_second,
+            max_running=max_running,
+            max_history_days=max_history_days,
             calls_per_minute=calls_per_minute,
         )
 

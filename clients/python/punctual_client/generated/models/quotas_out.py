@@ -17,12 +17,18 @@ class QuotasOut:
         max_jobs (int | None):
         max_tasks (int | None):
         max_payload_bytes (int | None):
+        schedules_per_second (int | None):
+        max_running (int | None):
+        max_history_days (int | None):
         calls_per_minute (int | None):
     """
 
     max_jobs: int | None
     max_tasks: int | None
     max_payload_bytes: int | None
+    schedules_per_second: int | None
+    max_running: int | None
+    max_history_days: int | None
     calls_per_minute: int | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -36,6 +42,15 @@ class QuotasOut:
         max_payload_bytes: int | None
         max_payload_bytes = self.max_payload_bytes
 
+        schedules_per_second: int | None
+        schedules_per_second = self.schedules_per_second
+
+        max_running: int | None
+        max_running = self.max_running
+
+        max_history_days: int | None
+        max_history_days = self.max_history_days
+
         calls_per_minute: int | None
         calls_per_minute = self.calls_per_minute
 
@@ -46,6 +61,9 @@ class QuotasOut:
                 "max_jobs": max_jobs,
                 "max_tasks": max_tasks,
                 "max_payload_bytes": max_payload_bytes,
+                "schedules_per_second": schedules_per_second,
+                "max_running": max_running,
+                "max_history_days": max_history_days,
                 "calls_per_minute": calls_per_minute,
             }
         )
@@ -77,6 +95,27 @@ class QuotasOut:
 
         max_payload_bytes = _parse_max_payload_bytes(d.pop("max_payload_bytes"))
 
+        def _parse_schedules_per_second(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        schedules_per_second = _parse_schedules_per_second(d.pop("schedules_per_second"))
+
+        def _parse_max_running(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        max_running = _parse_max_running(d.pop("max_running"))
+
+        def _parse_max_history_days(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        max_history_days = _parse_max_history_days(d.pop("max_history_days"))
+
         def _parse_calls_per_minute(data: object) -> int | None:
             if data is None:
                 return data
@@ -88,6 +127,9 @@ class QuotasOut:
             max_jobs=max_jobs,
             max_tasks=max_tasks,
             max_payload_bytes=max_payload_bytes,
+            schedules_per_second=schedules_per_second,
+            max_running=max_running,
+            max_history_days=max_history_days,
             calls_per_minute=calls_per_minute,
         )
 

@@ -29,6 +29,7 @@ class Rule(StrEnum):
     SCHEDULE_UNREADABLE = "schedule_unreadable"
     SHARD_WITHOUT_DISPATCHER = "shard_without_dispatcher"
     SUPERSEDED = "superseded"
+    TENANT_FULL = "tenant_full"
     TENANT_SUSPENDED = "tenant_suspended"
     TYPE_HELD = "type_held"
     UNKNOWN_HANDLER = "unknown_handler"

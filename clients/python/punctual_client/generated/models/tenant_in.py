@@ -9,6 +9,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.quotas_in import QuotasIn
+    from ..models.tenant_defaults_in import TenantDefaultsIn
 
 
 T = TypeVar("T", bound="TenantIn")
@@ -25,6 +26,7 @@ class TenantIn:
         contacts (list[str] | None | Unset): Mail addresses; the list replaces the old one
         weight (int | None | Unset): Its share beside others; 100 is the usual one
         encrypted (bool | None | Unset): Payloads, results, errors and secrets are encrypted with a key of its own
+        defaults (None | TenantDefaultsIn | Unset):
         quotas (None | QuotasIn | Unset):
         reason (None | str | Unset): Why; kept in the audit
     """
@@ -35,11 +37,13 @@ class TenantIn:
     contacts: list[str] | None | Unset = UNSET
     weight: int | None | Unset = UNSET
     encrypted: bool | None | Unset = UNSET
+    defaults: None | TenantDefaultsIn | Unset = UNSET
     quotas: None | QuotasIn | Unset = UNSET
     reason: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.quotas_in import QuotasIn  # noqa: PLC0415
+        from ..models.tenant_defaults_in import TenantDefaultsIn  # noqa: PLC0415
 
         name = self.name
 
@@ -76,6 +80,14 @@ class TenantIn:
         else:
             encrypted = self.encrypted
 
+        defaults: dict[str, Any] | None | Unset
+        if isinstance(self.defaults, Unset):
+            defaults = UNSET
+        elif isinstance(self.defaults, TenantDefaultsIn):
+            defaults = self.defaults.to_dict()
+        else:
+            defaults = self.defaults
+
         quotas: dict[str, Any] | None | Unset
         if isinstance(self.quotas, Unset):
             quotas = UNSET
@@ -107,6 +119,8 @@ class TenantIn:
             field_dict["weight"] = weight
         if encrypted is not UNSET:
             field_dict["encrypted"] = encrypted
+        if defaults is not UNSET:
+            field_dict["defaults"] = defaults
         if quotas is not UNSET:
             field_dict["quotas"] = quotas
         if reason is not UNSET:
@@ -117,6 +131,7 @@ class TenantIn:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.quotas_in import QuotasIn  # noqa: PLC0415
+        from ..models.tenant_defaults_in import TenantDefaultsIn  # noqa: PLC0415
 
         d = dict(src_dict)
         name = d.pop("name")
@@ -174,6 +189,23 @@ class TenantIn:
 
         encrypted = _parse_encrypted(d.pop("encrypted", UNSET))
 
+        def _parse_defaults(data: object) -> None | TenantDefaultsIn | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                defaults_type_0 = TenantDefaultsIn.from_dict(data)
+
+                return defaults_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | TenantDefaultsIn | Unset, data)
+
+        defaults = _parse_defaults(d.pop("defaults", UNSET))
+
         def _parse_quotas(data: object) -> None | QuotasIn | Unset:
             if data is None:
                 return data
@@ -207,6 +239,7 @@ class TenantIn:
             contacts=contacts,
             weight=weight,
             encrypted=encrypted,
+            defaults=defaults,
             quotas=quotas,
             reason=reason,
         )

@@ -11,6 +11,8 @@ from ..models.tenant_state import TenantState
 
 if TYPE_CHECKING:
     from ..models.quotas_out import QuotasOut
+    from ..models.tenant_archive_out import TenantArchiveOut
+    from ..models.tenant_defaults_out import TenantDefaultsOut
 
 
 T = TypeVar("T", bound="TenantOut")
@@ -23,7 +25,7 @@ class TenantOut:
         name (str):
         title (str):
         state (TenantState): Whether its tasks are started.
-        reason (str): Why it is suspended; else empty
+        reason (str): Why it is suspended or archived; else empty
         since (datetime.datetime): In this state
         until (datetime.datetime | None): It is resumed by itself then
         by (str): Who has changed its state last, as the audit says, too; else empty
@@ -31,9 +33,12 @@ class TenantOut:
         contacts (list[str]):
         weight (int):
         encrypted (bool): Payloads, results, errors and secrets are encrypted with a key of its own
+        defaults (TenantDefaultsOut): What holds where neither a caller nor a type names anything; null: as the settings
+            say.
         quotas (QuotasOut): How much it may have; null: as much as it likes.
         tasks (int | None): Live ones, when a beat has last counted; null without a quota for them
         held_tasks (int): That came due while it was suspended and wait; 10000: that many, or more
+        archive (None | TenantArchiveOut): If it is being archived, or was
     """
 
     name: str
@@ -47,12 +52,16 @@ class TenantOut:
     contacts: list[str]
     weight: int
     encrypted: bool
+    defaults: TenantDefaultsOut
     quotas: QuotasOut
     tasks: int | None
     held_tasks: int
+    archive: None | TenantArchiveOut
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.tenant_archive_out import TenantArchiveOut  # noqa: PLC0415
+
         name = self.name
 
         title = self.title
@@ -79,12 +88,20 @@ class TenantOut:
 
         encrypted = self.encrypted
 
+        defaults = self.defaults.to_dict()
+
         quotas = self.quotas.to_dict()
 
         tasks: int | None
         tasks = self.tasks
 
         held_tasks = self.held_tasks
+
+        archive: dict[str, Any] | None
+        if isinstance(self.archive, TenantArchiveOut):
+            archive = self.archive.to_dict()
+        else:
+            archive = self.archive
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -101,9 +118,11 @@ class TenantOut:
                 "contacts": contacts,
                 "weight": weight,
                 "encrypted": encrypted,
+                "defaults": defaults,
                 "quotas": quotas,
                 "tasks": tasks,
                 "held_tasks": held_tasks,
+                "archive": archive,
             }
         )
 
@@ -112,6 +131,8 @@ class TenantOut:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.quotas_out import QuotasOut  # noqa: PLC0415
+        from ..models.tenant_archive_out import TenantArchiveOut  # noqa: PLC0415
+        from ..models.tenant_defaults_out import TenantDefaultsOut  # noqa: PLC0415
 
         d = dict(src_dict)
         name = d.pop("name")
@@ -149,6 +170,8 @@ class TenantOut:
 
         encrypted = d.pop("encrypted")
 
+        defaults = TenantDefaultsOut.from_dict(d.pop("defaults"))
+
         quotas = QuotasOut.from_dict(d.pop("quotas"))
 
         def _parse_tasks(data: object) -> int | None:
@@ -159,6 +182,21 @@ class TenantOut:
         tasks = _parse_tasks(d.pop("tasks"))
 
         held_tasks = d.pop("held_tasks")
+
+        def _parse_archive(data: object) -> None | TenantArchiveOut:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                archive_type_0 = TenantArchiveOut.from_dict(data)
+
+                return archive_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | TenantArchiveOut, data)
+
+        archive = _parse_archive(d.pop("archive"))
 
         tenant_out = cls(
             name=name,
@@ -172,9 +210,11 @@ class TenantOut:
             contacts=contacts,
             weight=weight,
             encrypted=encrypted,
+            defaults=defaults,
             quotas=quotas,
             tasks=tasks,
             held_tasks=held_tasks,
+            archive=archive,
         )
 
         tenant_out.additional_properties = d

@@ -9,6 +9,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.quotas_in import QuotasIn
+    from ..models.tenant_defaults_in import TenantDefaultsIn
 
 
 T = TypeVar("T", bound="TenantPatch")
@@ -24,6 +25,7 @@ class TenantPatch:
         contacts (list[str] | None | Unset): Mail addresses; the list replaces the old one
         weight (int | None | Unset): Its share beside others; 100 is the usual one
         encrypted (bool | None | Unset): Payloads, results, errors and secrets are encrypted with a key of its own
+        defaults (None | TenantDefaultsIn | Unset):
         quotas (None | QuotasIn | Unset):
         reason (None | str | Unset): Why; kept in the audit
     """
@@ -33,11 +35,13 @@ class TenantPatch:
     contacts: list[str] | None | Unset = UNSET
     weight: int | None | Unset = UNSET
     encrypted: bool | None | Unset = UNSET
+    defaults: None | TenantDefaultsIn | Unset = UNSET
     quotas: None | QuotasIn | Unset = UNSET
     reason: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.quotas_in import QuotasIn  # noqa: PLC0415
+        from ..models.tenant_defaults_in import TenantDefaultsIn  # noqa: PLC0415
 
         title: None | str | Unset
         if isinstance(self.title, Unset):
@@ -72,6 +76,14 @@ class TenantPatch:
         else:
             encrypted = self.encrypted
 
+        defaults: dict[str, Any] | None | Unset
+        if isinstance(self.defaults, Unset):
+            defaults = UNSET
+        elif isinstance(self.defaults, TenantDefaultsIn):
+            defaults = self.defaults.to_dict()
+        else:
+            defaults = self.defaults
+
         quotas: dict[str, Any] | None | Unset
         if isinstance(self.quotas, Unset):
             quotas = UNSET
@@ -99,6 +111,8 @@ class TenantPatch:
             field_dict["weight"] = weight
         if encrypted is not UNSET:
             field_dict["encrypted"] = encrypted
+        if defaults is not UNSET:
+            field_dict["defaults"] = defaults
         if quotas is not UNSET:
             field_dict["quotas"] = quotas
         if reason is not UNSET:
@@ -109,6 +123,7 @@ class TenantPatch:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.quotas_in import QuotasIn  # noqa: PLC0415
+        from ..models.tenant_defaults_in import TenantDefaultsIn  # noqa: PLC0415
 
         d = dict(src_dict)
 
@@ -165,6 +180,23 @@ class TenantPatch:
 
         encrypted = _parse_encrypted(d.pop("encrypted", UNSET))
 
+        def _parse_defaults(data: object) -> None | TenantDefaultsIn | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                defaults_type_0 = TenantDefaultsIn.from_dict(data)
+
+                return defaults_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | TenantDefaultsIn | Unset, data)
+
+        defaults = _parse_defaults(d.pop("defaults", UNSET))
+
         def _parse_quotas(data: object) -> None | QuotasIn | Unset:
             if data is None:
                 return data
@@ -197,6 +229,7 @@ class TenantPatch:
             contacts=contacts,
             weight=weight,
             encrypted=encrypted,
+            defaults=defaults,
             quotas=quotas,
             reason=reason,
         )

@@ -4,6 +4,7 @@ from typing import Self
 
 class TenantState(StrEnum):
     ACTIVE = "ACTIVE"
+    ARCHIVED = "ARCHIVED"
     SUSPENDED = "SUSPENDED"
 
     @classmethod
