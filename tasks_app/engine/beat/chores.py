@@ -35,6 +35,7 @@ from .mover import move, walk_is_due
 from .overdue import carry_out, stop_carrying_out
 from .partitions import keep_partitions
 from .ping import ping, stop_pinging
+from .quotas import count_used
 from .releaser import release
 from .rescue import rescue
 from .resuming import resume_lanes, stop_resuming
@@ -92,6 +93,7 @@ CHORES = (
     Chore("overdue", carry_out, aside=True, stop=stop_carrying_out),
     Chore("site", resume_lanes, aside=True, stop=stop_resuming),
     Chore("tenants", tend_tenants, aside=True, stop=stop_tending_tenants),
+    Chore("quotas", count_used, aside=True),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("count", count),

@@ -5,7 +5,7 @@
 -- is the look for silence while no lease of what is away has run out, the work on campaigns while there is none, or none
 -- that another beat leaves to this one, the walk over what waits for others while nothing does, the work on what is overdue
 -- while nobody has ordered any, the end of what recoveries hold while they hold nothing, the opening of lanes while no site was
--- activated, the work on tenants while none is suspended or has a quota that is counted or data to encrypt, the move to the past while nothing is
+-- activated, the work on tenants while none is suspended or has data to encrypt, the count of quotas while there is none, the move to the past while nothing is
 -- old enough, the look for alarms while there is no rule (and none that was read for), the sending of alerts while none waits,
 -- and the chaining of the audit trail while all of it is. What this beat wants to do in any case is never idle.
 -- What this beat has done since its last look it tells along with this one, and how long ago that was.
@@ -38,8 +38,9 @@ WITH
     SELECT 'tenants'
     WHERE (SELECT min(tenant) FROM punctual_held) IS NULL
       AND NOT EXISTS (SELECT FROM punctual_tenant WHERE state = 'SUSPENDED')
-      AND NOT EXISTS (SELECT FROM punctual_tenant WHERE max_tasks IS NOT NULL OR max_jobs IS NOT NULL)
       AND NOT EXISTS (SELECT FROM punctual_key_walk WHERE state = 'RUNNING')
+    UNION ALL
+    SELECT 'quotas' WHERE NOT EXISTS (SELECT FROM punctual_tenant WHERE max_tasks IS NOT NULL OR max_jobs IS NOT NULL)
     UNION ALL
     SELECT 'move'
     WHERE coalesce((SELECT min(finished_at) FROM punctual_batch) >= clock_timestamp() - make_interval(secs => %(keep)s), TRUE)

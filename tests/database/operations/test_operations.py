@@ -255,6 +255,7 @@ CAUSES = {
     "unfreeze": (a_curb_of_a_safeguard, "UPDATE punctual_curb SET name = 'recovery'"),
     "site": (look, "UPDATE punctual_installation SET site_recovery = 1"),
     "tenants": (lambda: know(["acme"]), "UPDATE punctual_tenant SET state = 'SUSPENDED' WHERE name = 'acme'"),
+    "quotas": (lambda: know(["acme"]), "UPDATE punctual_tenant SET max_jobs = 1 WHERE name = 'acme'"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
     "chain": (lambda: None, "INSERT INTO punctual_audit_unchained (entry_id, created_at) VALUES (1, now())"),

@@ -118,7 +118,7 @@ EXPECTED_TO_GROW = {
     "recent_runs": "the batches of a few seconds; run below",
     "recent_deaths": "the dead letters of a few seconds, between two numbers; run below",
     "count_sample": "a share of the pages that gets smaller with the table",
-    "count_live": "the same; for tenants with a quota",
+    "count_used": "the same; for tenants with a quota",
     "canary_returns": "the minutes since the last one that was judged; run below",
     "service_figures": "the same",
     "roll_up": "the minutes since the last one that is there; run below",
