@@ -137,8 +137,8 @@ def claim_new(count: int) -> list[ClaimedBatch]:
 def claim_of_a_crowd() -> None:
     schedule_many(TYPE, [{"key": f"new {n}"} for n in range(20)])
     since = dict.fromkeys(range(16), timezone.now() - timedelta(minutes=1))
-    found = read_due("default", since, dict.fromkeys(since, 100), ["tenant-7"])
-    ids = [id_ for one in found for id_ in one.ids]
+    found = read_due("default", since, dict.fromkeys(since, 100), ["tenant-7"], light=100)
+    ids = [id_ for one in found.tenants for id_ in one.ids]
     assert sum(batch.size for batch, _ in claim_chosen(ids, "default", 10, {TYPE: 100}, "test", anybodys())) >= 20
 
 
