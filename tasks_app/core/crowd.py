@@ -1,7 +1,8 @@
 """Who is next in a crowded lane: of the tenants with due tasks, those that have had least for their weight.
 
-All in memory, and only as much of it as was read: what a tenant has beyond its room is read when its turn comes nearer.
-Whatever is forgotten here is still due, and is read again.
+All in memory, and only as much of it as is needed: of a tenant that has few due tasks all of them, of one that has many
+that it does. Tasks of such a one are read when it has fallen behind its share. Whatever is forgotten here is still due,
+and is read again.
 """
 
 from collections import Counter
@@ -14,7 +15,7 @@ from .tenants import USUAL_WEIGHT
 
 LIGHT = 100  # due tasks, at most, of a tenant that need not wait behind others' batches
 MOST = 40_000  # tasks that are kept of all tenants together, about
-ROOM_MOST, ROOM_LEAST = 4_000, 20  # that are kept of one
+ROOM = 4_000  # that are kept of one that has many and is behind, about
 AHEAD = 1.0  # full batches, at the usual weight: who has had so much more than the one with least is not behind
 SPREAD = 2.0  # between who has had least and who has had most: from there on, order of due time is not fair
 FORGET = 10_000  # accounts of tenants without due tasks, at most
@@ -27,7 +28,7 @@ class Crowd:
         self._kept: dict[str, dict[int, float]] = {}  # tenant -> id -> epoch seconds at which it was due
         self._whose: dict[int, str] = {}
         self._unsorted: set[str] = set()  # tenants whose tasks are not in order of due time
-        self._cut: set[str] = set()  # tenants that have more than is kept
+        self._many: set[str] = set()  # tenants that have more than is kept
         self._had: dict[str, float] = {}
         self._least = 0.0  # what the one that had least had, when somebody was served last
         self._weights: Mapping[str, int] = {}
@@ -35,24 +36,25 @@ class Crowd:
     @property
     def tenants(self) -> list[str]:
         """That have something due."""
-        return [*self._kept.keys(), *(self._cut - self._kept.keys())]
+        return [*self._kept.keys(), *(self._many - self._kept.keys())]
 
     @property
-    def room(self) -> int:
-        """How many tasks of one tenant are kept: the fewer, the more tenants there are."""
-        return max(ROOM_LEAST, min(ROOM_MOST, MOST // max(1, len(self._kept))))
+    def many(self) -> set[str]:
+        """Tenants that have many due tasks."""
+        return self._many
 
     @property
-    def full(self) -> set[str]:
-        """Tenants of which no more need be read now."""
-        room = self.room
-        return {tenant for tenant, kept in self._kept.items() if len(kept) >= room}
+    def is_full(self) -> bool:
+        return len(self._whose) >= MOST
+
+    @property
+    def keeps_any(self) -> bool:
+        return bool(self._whose)
 
     @property
     def heavy(self) -> set[str]:
         """Tenants that have many, or have had more than their share."""
-        entitled = self._entitled()
-        return {tenant for tenant in self.tenants if tenant not in entitled}
+        return self._many | (self._kept.keys() - self._entitled())
 
     @property
     def behind(self) -> set[str]:
@@ -73,40 +75,35 @@ class Crowd:
     def keeps(self, id_: int) -> bool:
         return id_ in self._whose
 
-    def add(self, tenants: Sequence[str], ids: Sequence[int], dues: Sequence[float]) -> dict[str, float]:
-        """Some more that is due, in order of due time. Returns from when on there was no room, by tenant."""
-        room, refused = self.room, {}
-        for tenant, id_, due in zip(tenants, ids, dues, strict=True):
-            kept = self._kept.get(tenant)
-            if kept is None:
-                self._come(tenant)
-                kept = self._kept[tenant] = {}
-            if id_ in kept:
-                continue
-            if len(kept) >= room:
-                refused.setdefault(tenant, due)
-                continue
-            kept[id_] = due
-            self._whose[id_] = tenant
-            self._unsorted.add(tenant)
-        self._cut |= refused.keys()
-        return refused
+    def add(self, tenant: str, ids: Sequence[int], dues: Sequence[float]) -> None:
+        """Some more that is due. Of a tenant that has many, it is not kept."""
+        if tenant in self._many:
+            return
+        self._keep(tenant, ids, dues)
+        if self.kept(tenant) > LIGHT:
+            self.note_many(tenant)
 
-    def cut(self, tenant: str) -> None:
-        """There is more of this tenant than is kept."""
-        if tenant not in self._kept and tenant not in self._cut:
+    def note_many(self, tenant: str) -> None:
+        """It has many: what is kept of it is not all there is, and need not be kept."""
+        if tenant not in self._many:
             self._come(tenant)
-        self._cut.add(tenant)
+            self._many.add(tenant)
+            self._remove(list(self._kept.get(tenant, ())))
 
-    def whole(self, tenant: str) -> None:
-        """All that is due of this tenant is kept."""
-        self._cut.discard(tenant)
+    def note_few(self, tenant: str) -> None:
+        """It has not many any more: what there is, is read like that of others."""
+        self._many.discard(tenant)
+
+    def fill(self, tenant: str, ids: Sequence[int], dues: Sequence[float]) -> None:
+        """What a tenant that has many has next."""
+        self._keep(tenant, ids, dues)
 
     def light(self, most: int) -> list[int]:
         """All due tasks of those tenants that have few and have had no more than any that has many; the longest overdue
-        first."""
-        entitled = self._entitled()
-        found = sorted((due, id_) for tenant in entitled for id_, due in self._kept[tenant].items())
+        first. None, while nobody has many: then nobody waits behind another."""
+        if not self._many:
+            return []
+        found = sorted((due, id_) for tenant in self._entitled() for id_, due in self._kept[tenant].items())
         return [id_ for _, id_ in found[:most]]
 
     def next(self, most: int) -> list[int]:
@@ -128,32 +125,32 @@ class Crowd:
     def charge(self, tasks: Mapping[str, int], cost: float) -> None:
         """So many tasks of each tenant were claimed in order of due time; each costs so much of a full batch."""
         for tenant, count in tasks.items():
-            if tenant in self._kept or tenant in self._cut:
+            if tenant in self._kept or tenant in self._many:
                 self._had[tenant] += count * cost * USUAL_WEIGHT / self._weight(tenant)
         self._advance()
-
-    def drop(self, ids: Iterable[int]) -> dict[str, float]:
-        """These were not due any more, or locked by somebody. Returns the earliest of them, by tenant."""
-        earliest: dict[str, float] = {}
-        ids = [id_ for id_ in ids if id_ in self._whose]
-        for id_ in ids:
-            tenant = self._whose[id_]
-            due = self._kept[tenant][id_]
-            earliest[tenant] = min(due, earliest.get(tenant, due))
-        self._remove(ids)
-        return earliest
 
     def whose(self, ids: Iterable[int]) -> dict[int, str]:
         """By id, of those that are kept."""
         return {id_: self._whose[id_] for id_ in ids if id_ in self._whose}
 
-    def forget(self, tenant: str) -> dict[str, float]:
-        """Keep nothing of this tenant, as drop."""
-        return self.drop(list(self._kept.get(tenant, ())))
+    def drop(self, ids: Iterable[int]) -> None:
+        """These were claimed otherwise, are not due any more, or somebody has locked them."""
+        self._remove(ids)
+
+    def _keep(self, tenant: str, ids: Sequence[int], dues: Sequence[float]) -> None:
+        if not ids:
+            return
+        kept = self._kept.get(tenant)
+        if kept is None:
+            self._come(tenant)
+            kept = self._kept[tenant] = {}
+        kept.update(zip(ids, dues, strict=True))
+        self._whose.update(dict.fromkeys(ids, tenant))
+        self._unsorted.add(tenant)
 
     def _entitled(self) -> set[str]:
-        few = {tenant for tenant, kept in self._kept.items() if len(kept) <= LIGHT and tenant not in self._cut}
-        bound = min((self._had[tenant] for tenant in self.tenants if tenant not in few), default=inf)
+        few = self._kept.keys() - self._many
+        bound = min((self._had[tenant] for tenant in self._many), default=inf)
         return {tenant for tenant in few if self._had[tenant] <= bound}
 
     def _weight(self, tenant: str) -> int:
@@ -162,9 +159,10 @@ class Crowd:
     def _come(self, tenant: str) -> None:
         """Nobody saves up for later what it had no use for."""
         if len(self._had) > FORGET:
-            here = {*self._kept, *self._cut}
+            here = {*self._kept, *self._many}
             self._had = {one: had for one, had in self._had.items() if one in here or had > self._least}
-        self._had[tenant] = max(self._had.get(tenant, 0.0), self._least)
+        if tenant not in self._kept and tenant not in self._many:
+            self._had[tenant] = max(self._had.get(tenant, 0.0), self._least)
 
     def _advance(self) -> None:
         here = [self._had[tenant] for tenant in self.tenants]

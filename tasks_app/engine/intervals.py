@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from tasks_app.conf import conf
+from tasks_app.lifecycle.quotas import COUNT_SECONDS
 
 from .canary import CHORE_EVERY
 
@@ -18,6 +19,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "site": lambda: 5.0,
     "tenants": lambda: 1.0,
     "tenant_archive": lambda: 5.0 if conf().ARCHIVE_URL else 0.0,
+    "quotas": lambda: COUNT_SECONDS,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
     "count": lambda: conf().METRICS_SECONDS,

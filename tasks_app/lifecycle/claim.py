@@ -106,12 +106,29 @@ def peek(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimedInOrder:
+    batches: list[ClaimedBatch]
+    whose: dict[str, int]  # how many tasks of each tenant
+    ids: list[int]  # none, if nobody asked for them
+
+
 def claim_in_order(
-    share: LaneShare, sizes: Mapping[str, int], dispatcher: str, shards: Mapping[int, int | None]
-) -> tuple[list[ClaimedBatch], dict[str, int]]:
+    share: LaneShare,
+    sizes: Mapping[str, int],
+    dispatcher: str,
+    shards: Mapping[int, int | None],
+    *,
+    with_ids: bool = False,
+) -> ClaimedInOrder:
     """As claim, in one lane; and how many tasks it took of each tenant."""
-    rows = _run_claim("claim_in_order", _wanted([share]) | _held(shards), sizes, dispatcher)
-    return [ClaimedBatch(*batch) for *batch, _ in rows], json.loads(rows[0][-1]) if rows else {}
+    asked = _wanted([share]) | _held(shards) | {"with_ids": with_ids}
+    rows = _run_claim("claim_in_order", asked, sizes, dispatcher)
+    return ClaimedInOrder(
+        [ClaimedBatch(*batch) for *batch, _, _ in rows],
+        json.loads(rows[0][-1]) if rows else {},
+        [id_ for *_, ids, _ in rows for id_ in ids or ()],
+    )
 
 
 def claim(
@@ -156,29 +173,73 @@ def claim_ids(
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What was read of a shard: in order of due time, without what is of tenants of which enough is known."""
+    """What was read of a shard, in order of due time."""
 
     shard: int
     clock: datetime  # the database's, when it was read
-    seen: int  # rows, with those
+    seen: int  # rows
     upto: datetime | None  # when the last of them was due; None: there was none
-    ids: list[int]
-    tenants: list[str]
-    dues: list[float]  # epoch seconds
+
+
+@dataclass(frozen=True, slots=True)
+class TenantRead:
+    """What was read of a tenant."""
+
+    tenant: str
+    seen: int  # rows
+    first: float  # when the first of them was due, in epoch seconds
+    ids: list[int]  # empty, if they were not wanted, or too many
+    dues: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class DueRead:
+    stretches: list[Stretch]
+    tenants: list[TenantRead]
 
 
 def read_due(
-    lane: str, since: Mapping[int, datetime], most: Mapping[int, int], full: Iterable[str] = ()
-) -> list[Stretch]:
-    """What is due in these shards from those moments on; `full` are the tenants of which enough is known."""
+    lane: str,
+    since: Mapping[int, datetime],
+    most: Mapping[int, int],
+    named: Iterable[str] = (),
+    *,
+    only: bool = False,
+    light: int,
+) -> DueRead:
+    """What is due in these shards from those moments on, and whose it is. Which tasks they are is told of tenants other
+    than those named, or `only` of those, and of no more than `light` of one."""
     asked = {
         "lane": lane,
         "shards": array(since),
         "since": list(since.values()),
         "most": [most[shard] for shard in since],
-        "full": list(full),
+        "named": list(named),
+        "only": only,
+        "light": light,
     }
-    return [Stretch(*row) for row in run("read_due", asked)]
+    rows = [_Due(*row) for row in run("read_due", asked)]
+    return DueRead(
+        [Stretch(row.shard, row.clock, row.seen, row.upto) for row in rows if row.tenant is None],
+        [
+            TenantRead(row.tenant, row.seen, row.first, row.ids or [], row.dues or [])
+            for row in rows
+            if row.tenant is not None
+        ],
+    )
+
+
+class _Due(NamedTuple):
+    """A row of read_due: a shard, or a tenant."""
+
+    shard: int | None
+    tenant: str | None
+    clock: datetime | None
+    seen: int
+    upto: datetime | None
+    first: float | None
+    ids: list[int] | None
+    dues: list[float] | None
 
 
 def claim_chosen(

@@ -1,7 +1,7 @@
 """Quotas of tenants, where something is written: what a tenant may not have is refused in the caller's transaction.
 
 Tenants without quotas cost nothing here: the statement that inserts leaves out what may not be, and only if something
-is missing in its answer does anybody ask why. Live tasks are counted by the beats (engine/beat/tenants.py), every
+is missing in its answer does anybody ask why. Live tasks are counted by the beats (engine/beat/quotas.py), every
 COUNT_SECONDS: between two counts a tenant can pass its quota by what it schedules meanwhile.
 """
 

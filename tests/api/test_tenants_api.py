@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.engine.beat import tenants as chore
+from tasks_app.engine.beat import quotas
 from tasks_app.lifecycle import tenants
 from tasks_app.models import Tenant
 from tests.support.api import JOB, Api
@@ -80,8 +80,8 @@ def test_a_spent_quota_is_told_with_what_is_used_and_when_to_ask_again():
     api = Api("acme")
     tenants.edit("acme", {"max_tasks": 1, "max_jobs": 0}, operator())
     scheduled("there", tenant="acme", at=TUESDAY)
-    chore.count_again()
-    chore.count_used()
+    quotas.count_again()
+    quotas.count_used()
 
     tasks = api.post("/tasks", TASK, Idempotency_Key="k")
     jobs = api.post("/jobs", JOB)

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 from tasks_app.engine import lookout
-from tasks_app.engine.beat import mover, tenants
+from tasks_app.engine.beat import mover, quotas, tenants
 from tasks_app.lifecycle import named_secrets
 from tests.support.new_process import REMEMBERED, STAYS, assigned, forget
 
@@ -33,14 +33,14 @@ def test_it_is_as_in_a_process_that_has_just_begun():
     stopped.set()
     known["acme", "a secret"] = 1.0
     looks._next_at = 1e9
-    tenants._counted_at["jobs"] = mover._walked_at = 7.0
+    quotas._jobs_at = mover._walked_at = 7.0
 
     forget()
 
     assert not tenants._stopped.is_set() and tenants._stopped is stopped
     assert named_secrets._known_at == {} and named_secrets._known_at is known
     assert lookout.LOOKOUT._next_at == 0.0 and lookout.LOOKOUT is looks
-    assert (mover._walked_at, tenants._counted_at["jobs"]) == (float("-inf"), -tenants.JOBS_SECONDS)
+    assert (mover._walked_at, quotas._jobs_at) == (float("-inf"), float("-inf"))
 
 
 def _changeable(tree: ast.Module) -> set[str]:

@@ -35,12 +35,13 @@ REMEMBERED = {
     f"{BEAT}.mover": ("_walked_to", "_walked_at", "_vain", "_rested"),
     f"{BEAT}.overdue": ("_stopped",),
     f"{BEAT}.ping": ("_stopped",),
+    f"{BEAT}.quotas": ("_jobs_at",),
     f"{BEAT}.releaser": ("_walked_to",),
     f"{BEAT}.rescue": ("_walked_to",),
     f"{BEAT}.resuming": ("_stopped",),
     f"{BEAT}.retention": ("_cursors",),
     f"{BEAT}.tenant_archiver": ("_stopped",),
-    f"{BEAT}.tenants": ("_stopped", "_counted_at"),
+    f"{BEAT}.tenants": ("_stopped",),
 }
 # What could be such memory by its looks, and stays, with the reason.
 STAYS = {

@@ -35,6 +35,7 @@ from .mover import move, walk_is_due
 from .overdue import carry_out, stop_carrying_out
 from .partitions import keep_partitions
 from .ping import ping, stop_pinging
+from .quotas import count_quotas
 from .releaser import release
 from .rescue import rescue
 from .resuming import resume_lanes, stop_resuming
@@ -94,6 +95,7 @@ CHORES = (
     Chore("site", resume_lanes, aside=True, stop=stop_resuming),
     Chore("tenants", tend_tenants, aside=True, stop=stop_tending_tenants),
     Chore("tenant_archive", archive_tenants, aside=True, stop=stop_archiving_tenants),
+    Chore("quotas", count_quotas, aside=True),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
     Chore("count", count),

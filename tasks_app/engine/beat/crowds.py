@@ -1,29 +1,36 @@
 """Crowded lanes: where more is due than workers take, tenants share what there is, by weight.
 
-A lane is claimed in order of due time as long as nobody waits for long. Once a backlog stays, the beat reads along
-whose the due tasks are: first it claims those of tenants that have few and have not had more than the others. The rest
-goes in order of due time as before, as long as that is fair; if a tenant falls behind its share, its tasks are chosen
-(`core/crowd.py`). It changes nothing of a task: what is due stays where it is, so a beat that dies takes nothing with
-it but its account.
+A lane is claimed in order of due time as long as nobody waits for long. Once a backlog stays, the beat looks whose the
+due tasks are: first it claims those of tenants that have few and have not had more than the others. The rest goes in
+order of due time as before, as long as that is fair; if a tenant falls behind its share, its tasks are chosen
+(`core/crowd.py`). What comes due is read as it does; what was due before is walked through, for a small part of the
+beat's time. It changes nothing of a task: what is due stays where it is, so a beat that dies takes nothing with it but
+its account.
 """
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 
-from tasks_app.core.crowd import Crowd
+from tasks_app.core.crowd import LIGHT, ROOM, Crowd
 from tasks_app.core.tenants import USUAL_WEIGHT
-from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, Stretch, claim_chosen, claim_in_order, read_due
+from tasks_app.lifecycle.claim import ClaimedBatch, DueRead, LaneShare, Stretch, claim_chosen, claim_in_order, read_due
 from tasks_app.models import Tenant
 
-# Rows of all shards together that one look reads, at most: of what it has not seen, of what a tenant has next, and of
-# what may have come where it has read before.
-AHEAD_ROWS = 16_000
+# Rows of all shards together that one look reads, at most: of what came due, of what was due before, and of what a
+# tenant has next.
+FRESH_ROWS = 16_000
+WALK_ROWS = 8_000
 NEXT_ROWS = 8_000
-AGAIN_ROWS = 1_000
-AGAIN_SECONDS = 0.05
+NEXT_TENANTS = 20  # for which is read at once, at most
+# A signal says that something came; what was scheduled long ago comes due without one.
+FRESH_SECONDS = 0.1
+# After each step of the walk, so many times as long as it took. The first walk is to find who waits behind the backlog;
+# the next ones, what was committed where everything had been read, and who has not much any more.
+FIRST_PAUSE, PAUSE = 10, 50
 # A task may be committed after the moment at which it is due: so what came due lately is read again, the last seconds
 # of it, or less if much did.
 OVERLAP_SECONDS = 2.0
@@ -56,6 +63,11 @@ class Crowds:
     def clear(self) -> None:
         self._lanes.clear()
 
+    def wake(self) -> None:
+        """A signal came: something may be due that was not read."""
+        for here in self._lanes.values():
+            here.woken = True
+
     def shared(self, lane: str) -> bool:
         """Whether a tenant has much in it, and others wait: then few tasks of others may go before its batches."""
         return bool(self._lanes[lane].crowd.heavy)
@@ -69,37 +81,37 @@ class Crowds:
         ids = here.crowd.light(most)
         if not ids or batches <= 0:
             return []
-        first = bool(here.crowd.heavy)
         claimed = self._claim(here, ids, batches, sizes, shards)
         here.note_missed(ids if len(claimed) < batches else ())
-        return [replace(batch, first=first) for batch in claimed]
+        return [replace(batch, first=True) for batch in claimed]
 
     def next(
         self, lane: str, most: int, batches: int, sizes: Mapping[str, int], shards: Mapping[int, int]
     ) -> list[ClaimedBatch]:
         """Claim of the tenants that are behind their share; nothing if none is."""
-        here = self._lanes[lane]
-        ids = here.crowd.next(most)
+        crowd = self._lanes[lane].crowd
+        ids = crowd.next(most)
         if not ids:
             return []
-        whose = here.crowd.whose(ids)
-        claimed = self._claim(here, ids, batches, sizes, shards)
-        left = [id_ for id_ in ids if here.crowd.keeps(id_)]
+        whose = crowd.whose(ids)
+        claimed = self._claim(self._lanes[lane], ids, batches, sizes, shards)
+        left = [id_ for id_ in ids if crowd.keeps(id_)]
         if len(claimed) >= batches:
             # No room for all of them: they stay, unless nothing of their tenant was to be had.
             served = {whose[id_] for id_ in whose.keys() - set(left)}
             left = [id_ for id_ in left if whose[id_] not in served]
-        here.resume_from(here.crowd.drop(left))
+        crowd.drop(left)
         return claimed
 
     def in_order(self, share: LaneShare, sizes: Mapping[str, int], shards: Mapping[int, int]) -> list[ClaimedBatch]:
         """Claim what was due first, and note whose it was."""
-        here = self._lanes[share.lane]
-        batches, whose = claim_in_order(share, sizes, self._dispatcher, shards)
+        crowd = self._lanes[share.lane].crowd
+        claimed = claim_in_order(share, sizes, self._dispatcher, shards, with_ids=crowd.keeps_any)
+        batches = claimed.batches
         if batches:
             cost = sum(batch.size * _cost(batch, sizes) for batch in batches) / sum(batch.size for batch in batches)
-            here.crowd.charge(whose, cost)
-            here.served(whose)
+            crowd.charge(claimed.whose, cost)
+            crowd.drop(claimed.ids)
         return batches
 
     def _claim(
@@ -143,82 +155,94 @@ class _Place:
         return False
 
 
+class _Walk:
+    """Once through all that is due: what was seen of whom."""
+
+    def __init__(self, many: Iterable[str] = ()) -> None:
+        self.place = _Place()
+        self.ended: set[int] = set()  # shards
+        self.many = frozenset(many)  # tenants that had many when it began
+        self.seen: Counter[str] = Counter()
+        self.first: dict[str, float] = {}  # the earliest moment at which something of this tenant was due
+
+
 class _Lane:
     """What was read of one lane."""
 
     def __init__(self, lane: str) -> None:
         self.lane = lane
         self.crowd = Crowd()
-        self._ahead = _Place()
-        self._again = _Place()
-        self._next: dict[str, _Place] = {}  # by tenant of which not all was kept: where to go on
+        self.woken = True
+        self._fresh = _Place()
+        self._fresh_at = float("-inf")  # these by the monotonic clock
+        self._walk = _Walk()
+        self._walk_at = float("-inf")
+        self._pause = FIRST_PAUSE
+        self._first: dict[str, float] = {}  # as in a walk, by the last one
+        self._next: dict[str, _Place] = {}  # by tenant that has many and was behind: where to go on
         self._overlap = OVERLAP_SECONDS
-        self._missed: dict[int, float] = {}  # since when, by the monotonic clock
-        self._again_at = 0.0
+        self._missed: dict[int, float] = {}  # since when
         self._weighed_at = float("-inf")
 
     def read(self, shards: list[int]) -> None:
-        """What came due since the last look; what comes next of a tenant that is served soon; and a part of what lies
-        where it was read before."""
-        self._read_ahead(shards)
-        hungry = [
-            (self.crowd.kept(tenant), tenant)
-            for tenant in self.crowd.behind & self._next.keys()
-            if self.crowd.kept(tenant) < self.crowd.room / 2
-        ]
+        """What was due before, a step; what came due since the last look; and what comes next of tenants that are
+        behind."""
+        now = time.monotonic()
+        if now >= self._walk_at and not self.crowd.is_full:
+            self._step(shards)
+            self._walk_at = time.monotonic() + self._pause * (time.monotonic() - now)
+        if self.woken or now - self._fresh_at >= FRESH_SECONDS:
+            self._read_fresh(shards)
+        hungry = [one for one in self.crowd.behind & self.crowd.many if self.crowd.kept(one) < ROOM / 2]
         if hungry:
-            self._read_next(min(hungry)[1], shards)
-        if time.monotonic() - self._again_at >= AGAIN_SECONDS:
-            self._again_at = time.monotonic()
-            self._read_again(shards)
+            self._read_next(sorted(hungry, key=self.crowd.kept)[:NEXT_TENANTS], shards)
         self._weigh()
 
     def note_missed(self, asked: Iterable[int]) -> None:
-        """They were due and could not be had: somebody has them locked, or they are over. For a moment, they are asked
+        """What was asked for and not to be had is locked by somebody, or it is over. For a moment, they are asked
         for again."""
         now = time.monotonic()
         self._missed = {id_: self._missed.get(id_, now) for id_ in asked if self.crowd.keeps(id_)}
         self.crowd.drop([id_ for id_, since in self._missed.items() if now - since > MISSED_SECONDS])
 
-    def served(self, tenants: Iterable[str]) -> None:
-        """In order of due time: what is kept of those that have many may be gone."""
-        for tenant in self.crowd.heavy.intersection(tenants):
-            if self.crowd.kept(tenant):
-                self.resume_from(self.crowd.forget(tenant))
+    def _step(self, shards: list[int]) -> None:
+        walk = self._walk
+        left = [shard for shard in shards if shard not in walk.ended]
+        since, most = walk.place.of(left), walk.place.rows(left, ceil(WALK_ROWS / len(left)))
+        read = read_due(self.lane, since, most, self.crowd.many, light=LIGHT)
+        for one in read.stretches:
+            if walk.place.passed(one, most, since[one.shard]):
+                walk.ended.add(one.shard)
+            # What comes due from the first step on is not left to the walk.
+            self._fresh.since.setdefault(one.shard, one.clock - timedelta(seconds=self._overlap))
+        for one in read.tenants:
+            walk.seen[one.tenant] += one.seen
+            walk.first[one.tenant] = min(one.first, walk.first.get(one.tenant, one.first))
+        self._note(read)
+        if len(walk.ended) == len(shards):
+            self._end_walk()
 
-    def resume_from(self, dropped: Mapping[str, float]) -> None:
-        """Of tenants that have many, what could not be had from then on is read again."""
-        for tenant, due in dropped.items():
-            place = self._next.setdefault(tenant, _Place(dict(self._ahead.since)))
-            earliest = _moment(due)
-            place.since = {shard: min(since, earliest) for shard, since in place.since.items()}
-            self.crowd.cut(tenant)
+    def _end_walk(self) -> None:
+        walk = self._walk
+        for tenant in walk.many:
+            if walk.seen[tenant] <= LIGHT:
+                self._note_few(tenant)
+        self._first = walk.first
+        self._pause = PAUSE
+        self._walk = _Walk(self.crowd.many)
 
-    def _full(self) -> set[str]:
-        """Tenants of which nothing is read now; where to go on with them is known."""
-        full = self.crowd.full | (self.crowd.heavy - self.crowd.behind)
-        for tenant in full - self._next.keys():
-            self._next[tenant] = _Place(dict(self._ahead.since))
-            self.crowd.cut(tenant)
-        return full
-
-    def _read_ahead(self, shards: list[int]) -> None:
-        full = self._full()
-        since = self._ahead.of(shards)
-        most = self._ahead.rows(shards, ceil(AHEAD_ROWS / len(shards)))
-        stretches = read_due(self.lane, since, most, full)
-        refused: dict[str, dict[int, datetime]] = {}
+    def _read_fresh(self, shards: list[int]) -> None:
+        since, most = self._fresh.of(shards), self._fresh.rows(shards, ceil(FRESH_ROWS / len(shards)))
+        read = read_due(self.lane, since, most, self.crowd.many, light=LIGHT)
         ends = []
-        for one in stretches:
-            for tenant, due in self.crowd.add(one.tenants, one.ids, one.dues).items():
-                refused.setdefault(tenant, {})[one.shard] = _moment(due)
-            ends.append(self._ahead.passed(one, most, since[one.shard]))
+        for one in read.stretches:
+            ends.append(self._fresh.passed(one, most, since[one.shard]))
             if ends[-1]:
-                self._ahead.since[one.shard] = one.clock - timedelta(seconds=self._overlap)
-        for tenant, places in refused.items():
-            self._next.setdefault(tenant, _Place(dict(self._ahead.since))).since |= places
+                self._fresh.since[one.shard] = one.clock - timedelta(seconds=self._overlap)
+        self._note(read)
+        self.woken, self._fresh_at = not all(ends), time.monotonic()
         if all(ends):
-            self._fit_overlap(sum(one.seen for one in stretches))
+            self._fit_overlap(sum(one.seen for one in read.stretches))
 
     def _fit_overlap(self, rows: int) -> None:
         if rows > OVERLAP_ROWS:
@@ -226,39 +250,40 @@ class _Lane:
         elif rows < OVERLAP_ROWS / 4:
             self._overlap = min(self._overlap * 2, OVERLAP_SECONDS)
 
-    def _read_next(self, tenant: str, shards: list[int]) -> None:
-        """Others that lie beside it are kept along with it."""
-        full = self._full() - {tenant}
-        place = self._next[tenant]
-        since = place.of(shards)
-        most = place.rows(shards, ceil(NEXT_ROWS / len(shards)))
-        for one in read_due(self.lane, since, most, full):
-            begin, refused = since[one.shard], self.crowd.add(one.tenants, one.ids, one.dues)
-            end = place.passed(one, most, begin)
-            upto = self._ahead.since.get(one.shard, _OLDEST) if end else one.upto
-            for other, where in self._next.items():
-                at = where.since.get(one.shard, _OLDEST)
-                if other not in full and begin <= at <= upto:
-                    where.since[one.shard] = _moment(refused[other]) if other in refused else upto
-        for other in [one for one, where in self._next.items() if self._is_whole(where, shards)]:
-            if other not in full:
-                del self._next[other]
-                self.crowd.whole(other)
+    def _note(self, read: DueRead) -> None:
+        for one in read.tenants:
+            if one.seen > LIGHT:
+                self.crowd.note_many(one.tenant)
+            else:
+                self.crowd.add(one.tenant, one.ids, one.dues)
 
-    def _is_whole(self, place: _Place, shards: Iterable[int]) -> bool:
-        """It was read as far as everything was."""
-        return all(
-            place.since.get(shard, _OLDEST) >= self._ahead.since.get(shard, _OLDEST) > _OLDEST for shard in shards
-        )
+    def _note_few(self, tenant: str) -> None:
+        self.crowd.note_few(tenant)
+        self._next.pop(tenant, None)
 
-    def _read_again(self, shards: list[int]) -> None:
-        since = self._again.of(shards)
-        most = self._again.rows(shards, ceil(AGAIN_ROWS / len(shards)))
-        for one in read_due(self.lane, since, most, self._full() | self._next.keys()):
-            self.crowd.add(one.tenants, one.ids, one.dues)
-            end = self._again.passed(one, most, since[one.shard])
-            if end or one.upto >= self._ahead.since.get(one.shard, _OLDEST):
-                self._again.since[one.shard] = _OLDEST
+    def _read_next(self, tenants: list[str], shards: list[int]) -> None:
+        """From where the first of them goes on; others that lie beside it are kept along with it."""
+        places = [self._next.setdefault(one, self._begin(one, shards)) for one in tenants]
+        since, most = places[0].of(shards), places[0].rows(shards, ceil(NEXT_ROWS / len(shards)))
+        read = read_due(self.lane, since, most, tenants, only=True, light=MOST_ROWS)
+        ended = 0
+        for one in read.stretches:
+            begin = since[one.shard]
+            end = places[0].passed(one, most, begin)
+            ended += end
+            upto = one.clock if end else one.upto
+            for place in places:
+                if begin <= place.since[one.shard] <= upto:
+                    place.since[one.shard] = upto
+        for one in read.tenants:
+            self.crowd.fill(one.tenant, one.ids, one.dues)
+        if ended == len(shards) and not self.crowd.kept(tenants[0]):
+            self._note_few(tenants[0])  # nothing is left of it
+
+    def _begin(self, tenant: str, shards: Iterable[int]) -> _Place:
+        """Where the last walk met it first."""
+        first = self._first.get(tenant, self._walk.first.get(tenant))
+        return _Place(dict.fromkeys(shards, _OLDEST if first is None else _moment(first)))
 
     def _weigh(self) -> None:
         if time.monotonic() - self._weighed_at >= WEIGHTS_SECONDS:

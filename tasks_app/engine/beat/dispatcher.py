@@ -112,6 +112,7 @@ class Dispatcher:
     def wake(self) -> None:
         """A signal came: something may be due that the last look did not see."""
         self._since = {}
+        self._crowds.wake()
 
     def _forget(self) -> None:
         """What was seen was seen in other shards."""
@@ -310,6 +311,7 @@ class Dispatcher:
         # First the announcement, then the reading: a task committed in between sends a signal.
         if not self._clock.known or self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS):
             self._since = {}
+            self._crowds.wake()
         limited = self._gates.types(self._shards, self._total)
         asked = time.monotonic()
         if everything := asked - self._all_at >= conf().LOOK_SECONDS:

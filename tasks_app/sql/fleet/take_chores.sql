@@ -5,8 +5,8 @@
 -- is the look for silence while no lease of what is away has run out, the work on campaigns while there is none, or none
 -- that another beat leaves to this one, the walk over what waits for others while nothing does, the work on what is overdue
 -- while nobody has ordered any, the end of what recoveries hold while they hold nothing, the opening of lanes while no site was
--- activated, the work on tenants while none is suspended or has a quota that is counted or data to encrypt, the archiving of tenants while
--- nobody has ordered any, the move to the past while nothing is
+-- activated, the work on tenants while none is suspended or has data to encrypt, the count of quotas while there is none, the
+-- archiving of tenants while nobody has ordered any, the move to the past while nothing is
 -- old enough, the look for alarms while there is no rule (and none that was read for), the sending of alerts while none waits,
 -- and the chaining of the audit trail while all of it is. What this beat wants to do in any case is never idle.
 -- What this beat has done since its last look it tells along with this one, and how long ago that was.
@@ -39,11 +39,13 @@ WITH
     SELECT 'tenants'
     WHERE (SELECT min(tenant) FROM punctual_held) IS NULL
       AND NOT EXISTS (SELECT FROM punctual_tenant WHERE state = 'SUSPENDED')
-      AND NOT EXISTS (SELECT FROM punctual_tenant WHERE max_tasks IS NOT NULL OR max_jobs IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM punctual_key_walk WHERE state = 'RUNNING')
+    UNION ALL
+    SELECT 'quotas'
+    WHERE NOT EXISTS (SELECT FROM punctual_tenant WHERE max_tasks IS NOT NULL OR max_jobs IS NOT NULL)
       AND NOT EXISTS (SELECT FROM punctual_tenant WHERE schedules_per_second IS NOT NULL)
       AND NOT EXISTS (SELECT FROM punctual_tenant WHERE max_running IS NOT NULL)
       AND (SELECT min(at) FROM punctual_schedule_count) IS NULL
-      AND NOT EXISTS (SELECT FROM punctual_key_walk WHERE state = 'RUNNING')
     UNION ALL
     SELECT 'tenant_archive' WHERE NOT EXISTS (SELECT FROM punctual_tenant_archive WHERE state = 'RUNNING')
     UNION ALL

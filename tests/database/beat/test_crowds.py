@@ -67,7 +67,8 @@ def beat(request, settings):
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch):
-    monkeypatch.setattr(crowds, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(crowds, "FIRST_PAUSE", 0)
+    monkeypatch.setattr(crowds, "PAUSE", 0)
 
 
 def tenant(name: str, **values: object) -> str:
@@ -139,6 +140,28 @@ def test_one_that_is_committed_late_is_found_where_everything_was_read_before(cr
     assert waiting()["large"] > 100
 
 
+def test_what_comes_due_is_found_while_the_walk_through_the_backlog_rests(crowded, monkeypatch):
+    monkeypatch.setattr(crowds._Lane, "_step", lambda *_: None)
+    task = schedule("T_QUIET", "a", tenant="small").task_id
+    crowded.dispatcher.wake()
+
+    crowded.look()
+
+    assert row(task).status == "RUNNING"
+
+
+def test_one_that_had_many_and_has_few_now_goes_first_again(crowded, monkeypatch):
+    monkeypatch.setattr(crowds._Lane, "_read_next", lambda *_: None)  # nothing is chosen since it is behind
+    backlog("other", 150, seconds_ago=5)
+    crowded.work(until=lambda: crowded.dispatcher._crowds._lanes["default"].crowd.many == {"large", "other"})
+    for number in range(145):
+        cancel("T_QUIET", f"other {number}", tenant="other")
+
+    crowded.work(until=lambda: claimed("other") == 5)
+
+    assert waiting()["large"] > 100 and crowded.batches[-1].first
+
+
 def test_tenants_with_much_share_by_weight(beat):
     tenant("one")
     tenant("three", weight=300)
@@ -158,9 +181,8 @@ def test_nothing_is_left_behind_whoever_comes_and_goes(beat, monkeypatch, settin
     """Read in pieces of a few rows, with two large tenants, many small ones, and what is cancelled meanwhile."""
     if isinstance(beat.dispatcher, ReadAheadDispatcher):
         settings.PUNCTUAL = settings.PUNCTUAL | {"READ_AHEAD_SECONDS": 2.0}
-    monkeypatch.setattr(crowds, "AHEAD_ROWS", 64)
-    monkeypatch.setattr(crowds, "NEXT_ROWS", 64)
-    monkeypatch.setattr("tasks_app.core.crowd.ROOM_MOST", 120)
+    for rows in ("FRESH_ROWS", "WALK_ROWS", "NEXT_ROWS"):
+        monkeypatch.setattr(crowds, rows, 64)
     for number in range(8):
         backlog(tenant(f"small {number}"), 6, seconds_ago=100 + number)
     backlog("large", 400, seconds_ago=3600)
@@ -179,8 +201,8 @@ def test_nothing_is_left_behind_whoever_comes_and_goes(beat, monkeypatch, settin
 
 
 def test_more_tasks_of_one_moment_than_are_read_at_a_time_hide_nobody(beat, monkeypatch):
-    monkeypatch.setattr(crowds, "AHEAD_ROWS", 16)  # one of each shard
-    monkeypatch.setattr(crowds, "AGAIN_ROWS", 16)
+    monkeypatch.setattr(crowds, "FRESH_ROWS", 16)  # one of each shard
+    monkeypatch.setattr(crowds, "WALK_ROWS", 16)
     tenant("large")
     backlog("large", 500, at_once=True)
     backlog("small", 3, seconds_ago=30)
@@ -265,12 +287,16 @@ def test_what_is_read_says_whose_it_is_and_how_far(beat):
     backlog("small", 8, seconds_ago=20)
     shards = dict.fromkeys(anybodys(), timezone.now() - timedelta(hours=1))
 
-    stretches = read_due("default", shards, dict.fromkeys(shards, 1000), ["large"])
+    read = read_due("default", shards, dict.fromkeys(shards, 1000), ["large"], light=20)
 
-    assert sum(one.seen for one in stretches) == 48
-    assert {name for one in stretches for name in one.tenants} == {"small"}
-    assert sum(len(one.ids) for one in stretches) == 8
-    assert [one.upto for one in read_due("low", shards, dict.fromkeys(shards, 10))] == [None] * len(shards)
+    assert sum(one.seen for one in read.stretches) == 48
+    assert {one.tenant: (one.seen, len(one.ids)) for one in read.tenants} == {"large": (40, 0), "small": (8, 8)}
+    only = read_due("default", shards, dict.fromkeys(shards, 1000), ["large"], only=True, light=50)
+    assert {one.tenant: len(one.ids) for one in only.tenants} == {"large": 40, "small": 0}
+    few = read_due("default", shards, dict.fromkeys(shards, 1000), light=20)
+    assert {one.tenant: len(one.ids) for one in few.tenants} == {"large": 0, "small": 8}
+    nothing = read_due("low", shards, dict.fromkeys(shards, 10), light=20)
+    assert ([one.upto for one in nothing.stretches], nothing.tenants) == ([None] * len(shards), [])
 
 
 @pytest.mark.parametrize("commit", [True, False])

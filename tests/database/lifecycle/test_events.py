@@ -19,7 +19,7 @@ from tasks_app.core.limit import Limit
 from tasks_app.core.overdue import Answer
 from tasks_app.core.targets import ToStream
 from tasks_app.core.tenants import INTERNAL_TENANT
-from tasks_app.engine.beat.tenants import count_again, count_used
+from tasks_app.engine.beat.quotas import count_again, count_used
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.quarantine import rehearse
 from tasks_app.engine.operations.quarantine import resume as resume_installation

@@ -21,6 +21,7 @@ from tasks_app.engine.beat.alarms.looking import quotas
 from tasks_app.engine.beat.counting import count
 from tasks_app.engine.beat.gates import Gates
 from tasks_app.engine.beat.job_planner import plan_once
+from tasks_app.engine.beat.quotas import count_again, count_used
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.lifecycle import tenant_defaults, tenants
@@ -354,8 +355,8 @@ def test_nothing_to_change_is_said_and_unknown_quotas_are_named():
 
 
 def counted() -> None:
-    chore.count_again()
-    chore.count_used()
+    count_again()
+    count_used()
 
 
 def test_more_live_tasks_than_the_quota_are_refused_until_some_are_done():
@@ -465,6 +466,20 @@ def test_a_form_that_was_filled_from_what_is_old_changes_nothing():
         tenants.edit("acme", {"max_tasks": None}, operator(), seen=seen)
 
     assert Tenant.objects.get(name="acme").max_tasks == 5
+
+
+def test_however_many_tenants_have_quotas_they_are_counted_in_one_statement(django_assert_num_queries):
+    for name in ("acme", "other", "third"):
+        tenants.create(name, operator(), max_tasks=5, max_jobs=3)
+        scheduled(name, tenant=name, at=TUESDAY)
+    make("one", every=3600, tenant="acme")
+    count_again()
+
+    with django_assert_num_queries(3):  # with a savepoint and its release
+        count_used()
+
+    counts = Tenant.objects.exclude(tasks=None).order_by("name").values_list("name", "tasks", "jobs")
+    assert list(counts) == [("acme", 1, 1), ("other", 1, 0), ("third", 1, 0)]
 
 
 def test_four_fifths_of_a_quota_are_told_once_and_found_by_alarms():

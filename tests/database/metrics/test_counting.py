@@ -15,7 +15,7 @@ from tasks_app.engine import nodes
 from tasks_app.engine.beat import counting
 from tasks_app.engine.beat.chores import CHORES, Chores
 from tasks_app.engine.beat.counting import count
-from tasks_app.engine.beat.tenants import count_again, count_used
+from tasks_app.engine.beat.quotas import count_again, count_used
 from tasks_app.engine.operations.lanes import pause
 from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.away import Completed, Failed, complete, fail

@@ -268,6 +268,7 @@ CAUSES = {
         lambda: TenantArchive.objects.create(tenant="acme", folder="tenants/acme/x", state="STOPPED"),
         "UPDATE punctual_tenant_archive SET state = 'RUNNING'",
     ),
+    "quotas": (lambda: know(["acme"]), "UPDATE punctual_tenant SET max_jobs = 1 WHERE name = 'acme'"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
     "chain": (lambda: None, "INSERT INTO punctual_audit_unchained (entry_id, created_at) VALUES (1, now())"),

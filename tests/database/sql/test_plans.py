@@ -118,7 +118,7 @@ EXPECTED_TO_GROW = {
     "recent_runs": "the batches of a few seconds; run below",
     "recent_deaths": "the dead letters of a few seconds, between two numbers; run below",
     "count_sample": "a share of the pages that gets smaller with the table",
-    "count_live": "the same; for tenants with a quota",
+    "count_used": "the same; for tenants with a quota",
     "canary_returns": "the minutes since the last one that was judged; run below",
     "service_figures": "the same",
     "roll_up": "the minutes since the last one that is there; run below",
@@ -137,8 +137,8 @@ def claim_new(count: int) -> list[ClaimedBatch]:
 def claim_of_a_crowd() -> None:
     schedule_many(TYPE, [{"key": f"new {n}"} for n in range(20)])
     since = dict.fromkeys(range(16), timezone.now() - timedelta(minutes=1))
-    found = read_due("default", since, dict.fromkeys(since, 100), ["tenant-7"])
-    ids = [id_ for one in found for id_ in one.ids]
+    found = read_due("default", since, dict.fromkeys(since, 100), ["tenant-7"], light=100)
+    ids = [id_ for one in found.tenants for id_ in one.ids]
     assert sum(batch.size for batch, _ in claim_chosen(ids, "default", 10, {TYPE: 100}, "test", anybodys())) >= 20
 
 

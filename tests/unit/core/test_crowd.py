@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from tasks_app.core import crowd as rules
-from tasks_app.core.crowd import LIGHT, ROOM_MOST, SPREAD, Crowd
+from tasks_app.core.crowd import LIGHT, SPREAD, Crowd
 
 FULL = 1 / 50  # a task's part of a full batch
 
@@ -19,11 +19,15 @@ class Lane:
         self._number = 0
         self._whose: dict[int, str] = {}
 
-    def add(self, tenant: str, tasks: int, due: float = 0.0) -> dict[str, float]:
+    def add(self, tenant: str, tasks: int, due: float = 0.0) -> None:
+        """Read them; and of a tenant that has many, what it has next."""
         ids = range(self._number, self._number + tasks)
         self._number += tasks
         self._whose |= dict.fromkeys(ids, tenant)
-        return self.crowd.add([tenant] * tasks, ids, [due + place / 1000 for place in range(tasks)])
+        dues = [due + place / 1000 for place in range(tasks)]
+        self.crowd.add(tenant, ids, dues)
+        if tenant in self.crowd.many:
+            self.crowd.fill(tenant, ids, dues)
 
     def serve(self, ids: list[int], cost: float = FULL) -> Counter[str]:
         self.crowd.took(ids, cost)
@@ -131,42 +135,61 @@ def test_one_may_be_ahead_by_two_batches_and_no_more(lane):
     assert lane.whose(lane.crowd.next(100)) == {"other"}
 
 
-def test_no_more_is_kept_than_there_is_room_for(lane):
-    refused = lane.add("large", ROOM_MOST + 10)
+def test_of_a_tenant_with_many_nothing_is_kept_until_it_is_asked_for(lane):
+    lane.crowd.add("large", range(LIGHT), [0.0] * LIGHT)
+    assert (lane.crowd.many, lane.crowd.kept("large")) == (set(), LIGHT)
 
-    assert (lane.crowd.kept("large"), refused) == (ROOM_MOST, {"large": ROOM_MOST / 1000})
-    assert lane.crowd.full == {"large"}
+    lane.crowd.add("large", [LIGHT], [0.0])
+    lane.crowd.add("large", [LIGHT + 1], [0.0])
+
+    assert (lane.crowd.many, lane.crowd.kept("large"), lane.crowd.heavy) == ({"large"}, 0, {"large"})
 
 
-def test_the_more_tenants_there_are_the_fewer_tasks_of_each_are_kept(lane, monkeypatch):
-    monkeypatch.setattr(rules, "MOST", 400)
-    for number in range(10):
-        lane.add(f"tenant {number}", 1)
+def test_while_nobody_has_many_nobody_goes_first(lane):
+    lane.add("small", 3)
+    assert lane.crowd.light(10) == []
 
-    assert lane.crowd.room == 40
-    assert lane.add("tenant 3", 100) == {"tenant 3": 0.039}
-    assert lane.crowd.heavy == {"tenant 3"}  # it has more than is kept, however few those are
+    lane.crowd.note_many("large")
+    assert len(lane.crowd.light(10)) == 3
+
+
+def test_it_is_full_when_many_have_few(lane, monkeypatch):
+    monkeypatch.setattr(rules, "MOST", 40)
+    for number in range(13):
+        lane.add(f"tenant {number}", 3)
+    assert not lane.crowd.is_full
+
+    lane.add("another", 1)
+    assert lane.crowd.is_full
 
 
 def test_a_task_is_kept_once(lane):
-    lane.crowd.add(["a"], [1], [5.0])
-    lane.crowd.add(["a"], [1], [5.0])
+    lane.crowd.note_many("large")
+    lane.crowd.add("a", [1], [5.0])
+    lane.crowd.add("a", [1], [5.0])
 
     assert lane.crowd.light(10) == [1]
     lane.crowd.took([1], 1.0)
-    assert lane.crowd.tenants == []
+    assert lane.crowd.tenants == ["large"]
 
 
-def test_what_is_forgotten_or_dropped_is_not_chosen(lane):
-    lane.add("large", 300, due=7.0)
-    lane.add("small", 3, due=50.0)
+def test_what_is_dropped_is_not_chosen(lane):
+    lane.add("large", 300)
+    lane.add("small", 3)
 
-    assert lane.crowd.forget("large") == {"large": 7.0}
-    lane.crowd.cut("large")
-    assert (lane.crowd.kept("large"), lane.crowd.heavy) == (0, {"large"})
-    assert lane.crowd.drop(lane.crowd.light(10)) == {"small": 50.0}
-    lane.crowd.whole("large")
-    assert lane.crowd.tenants == []
+    lane.crowd.drop(lane.crowd.light(2))
+    assert len(lane.crowd.light(10)) == 1
+    lane.crowd.drop(lane.crowd.light(10))
+    assert (lane.crowd.light(10), lane.crowd.tenants) == ([], ["large"])
+
+
+def test_one_that_has_not_many_any_more_is_read_like_the_others(lane):
+    lane.crowd.note_many("large")
+    lane.crowd.note_many("other")
+    lane.crowd.note_few("other")
+    lane.crowd.add("other", [1], [0.0])
+
+    assert lane.crowd.light(10) == [1]
 
 
 def test_accounts_of_who_is_gone_are_not_kept_for_ever(lane, monkeypatch):

@@ -1,0 +1,77 @@
+"""The chore `quotas`: counts what tenants with a quota use; tasks and jobs in one statement for all of them."""
+
+import time
+
+from tasks_app.core.tenants import NEAR
+from tasks_app.database import atomic
+from tasks_app.lifecycle.held import room_of
+from tasks_app.lifecycle.quotas import FORGET_SECONDS, RATE_SECONDS, tell_near
+from tasks_app.models import Tenant
+from tasks_app.sql import run
+
+COUNTED_ROWS = 200_000  # of the table of tasks; of a larger one some pages are counted, and the rest reckoned
+ROWS_A_PAGE = 30
+JOBS_SECONDS = 60.0  # between two counts of jobs, which people make
+
+_jobs_at = float("-inf")  # when this beat counted them last, by the monotonic clock
+
+
+def count_quotas() -> str:
+    """Tells of those that come near a quota. Returns what it did, for the log."""
+    near = count_used()
+    return f"{near} came near a quota of tasks or jobs, {count_scheduled() + count_running()} others looked at"
+
+
+def count_used() -> int:
+    """How many came near a quota of tasks or jobs that were not."""
+    global _jobs_at
+    now = time.monotonic()
+    with_jobs = now - _jobs_at >= JOBS_SECONDS
+    asked = {"rows": COUNTED_ROWS, "rows_a_page": ROWS_A_PAGE, "near": NEAR, "with_jobs": with_jobs}
+    with atomic():
+        near = run("count_used", asked)
+        for tenant, quota, limit, used in near:
+            tell_near(tenant, quota, limit, used)
+    if with_jobs:
+        _jobs_at = now
+    return len(near)
+
+
+def count_scheduled() -> int:
+    """Tell of tenants that schedule nearly as fast as they may, and forget what was counted for it before."""
+    run("forget_scheduled", {"keep": FORGET_SECONDS})
+    found = run("scheduled_lately", {"window": RATE_SECONDS})
+    for name, rate, tasks in found:
+        _note_near(name, "schedules_per_second", rate, round(tasks / RATE_SECONDS), tasks >= NEAR * rate * RATE_SECONDS)
+    return len(found)
+
+
+def count_running() -> int:
+    """Tell of tenants that run nearly as many tasks at the same time as they may."""
+    bounded = dict(Tenant.objects.filter(max_running__isnull=False).values_list("name", "max_running"))
+    for name, room in room_of(list(bounded)).items():
+        used = bounded[name] - room
+        _note_near(name, "max_running", bounded[name], used, used >= NEAR * bounded[name])
+    return len(bounded)
+
+
+def _note_near(name: str, quota: str, limit: int, used: int, is_near: bool) -> None:
+    """Written, and told, only if it is other than it was."""
+    there = Tenant.objects.filter(name=name, **{quota: limit})
+    row = there.exclude(near__contains=[quota]) if is_near else there.filter(near__contains=[quota])
+    if not row.exists():
+        return
+    with atomic():
+        locked = row.select_for_update().first()
+        if locked is None:
+            return
+        locked.near = [*locked.near, quota] if is_near else [one for one in locked.near if one != quota]
+        locked.save(update_fields=["near"])
+        if is_near:
+            tell_near(name, quota, limit, used)
+
+
+def count_again() -> None:
+    """The next look counts jobs, too, whenever the last one did."""
+    global _jobs_at
+    _jobs_at = float("-inf")
