@@ -2855,7 +2855,7 @@ export type ProductOut = {
     quantity: number | null;
     synced_at: string | null;
     /**
-     * Null: it is being synced, or nothing is scheduled
+     * Null: it is being synced, was put aside, or nothing is scheduled
      */
     next_sync_at: string | null;
     /**
