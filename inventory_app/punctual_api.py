@@ -34,7 +34,9 @@ class ProductOut(Schema):
     name: str
     quantity: int | None = Field(description="Null: never synced")
     synced_at: datetime | None
-    next_sync_at: datetime | None = Field(description="Null: it is being synced, or nothing is scheduled")
+    next_sync_at: datetime | None = Field(
+        description="Null: it is being synced, was put aside, or nothing is scheduled"
+    )
     failures: int = Field(description="Since the last sync that succeeded")
     created_at: datetime
 
@@ -45,7 +47,7 @@ class ProductOut(Schema):
             name=product.name,
             quantity=product.stock_quantity,
             synced_at=product.stock_synced_at,
-            next_sync_at=task and task.due_at,
+            next_sync_at=None if task is None or task.aside else task.due_at,
             failures=task.attempt if task else 0,
             created_at=product.created_at,
         )

@@ -6,11 +6,13 @@ running is the supervisor's business.
 
 from __future__ import annotations
 
+import argparse
 import os
 import secrets
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,8 +100,9 @@ def processes(port: int, env: dict[str, str], owner: dict[str, str] | None = Non
     ]
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     sys.stdout.reconfigure(errors="replace", line_buffering=True)  # type: ignore[union-attr]
+    _parser().parse_args(arguments)
     try:
         with suppress(Stopped):
             up(Run(choose_port(os.environ.get("PORT", ""))))
@@ -111,6 +114,24 @@ def main() -> int:
         pass
     _close_stdout()
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    """There is nothing to choose but by the environment; --help says what."""
+    return argparse.ArgumentParser(
+        prog="python -m scheduler_project.up",
+        description="Runs the whole scheduler: its databases, migrations, demo content and processes. Ctrl-C ends it.",
+        epilog=f"""environment variables:
+  DATABASE_URL, REDIS_URL   servers to use instead of its own
+  PORT                      of the web process; otherwise the first free one from {DEFAULT_PORT}
+  PUNCTUAL_HOME             where its data is kept; otherwise .punctual
+  PUNCTUAL_ADMIN_PASSWORD   otherwise one is made, and kept there
+  {SPARE}    how few and how many workers to start beside the first, such as 0-3
+  MODERATION_URL, STOCK_URL services of your own instead of the examples
+  BACKUP_URLS               where backups go""",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
 
 
 def up(run: Run) -> None:
@@ -299,4 +320,4 @@ def _close_stdout() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

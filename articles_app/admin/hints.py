@@ -176,6 +176,8 @@ def why(task: TaskInfo, delayed: Callable[[], str], zone: ZoneInfo, now: datetim
         return gettext("somebody else has it, and has not reported yet")
     if delayed():
         return delayed()
+    if task.aside:
+        return gettext("its task was put aside for now")
     if task.status == Status.FAIL:
         return _tried(task, zone)
     if task.due_at is not None and task.due_at > now:

@@ -88,7 +88,7 @@ def _task(task: TaskInfo, zone: ZoneInfo, now: datetime) -> Entry:
         if task.status == Status.FAIL
         else gettext("Task {id} ({kind}) is scheduled for {due}")
     )
-    due = spoken(task.due_at or task.execute_time, zone, now)
+    due = spoken(task.execute_time if task.aside or task.due_at is None else task.due_at, zone, now)
     return Entry(task.created_at, "task", words.format(**named, due=due), "", task.id)
 
 

@@ -64,5 +64,7 @@ def outcome(task: TaskInfo | None) -> tuple[str, str]:
 def next_sync(task: TaskInfo | None, now: datetime) -> str:
     if task is None or task.due_at is None:
         return gettext("now") if task is not None and task.status in (Status.RUNNING, Status.AWAY) else "–"
+    if task.aside:
+        return gettext("put aside for now")
     wait = task.due_at - now
     return gettext("in {time}").format(time=span(wait)) if wait > timedelta(0) else gettext("due, waiting for its turn")

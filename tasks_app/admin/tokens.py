@@ -28,6 +28,7 @@ from tasks_app.pages.typed import take_back
 from .forms import reason_field
 from .rights import (
     LookOnly,
+    may_decrypt,
     may_operate,
     may_operate_jobs,
     may_operate_tokens,
@@ -61,16 +62,19 @@ class TokenForm(RevokeForm):
         required=False,
     )
     may = forms.ChoiceField(label=gettext_lazy("It may"), choices=())
+    decrypt = forms.BooleanField(label=gettext_lazy("It may see what is encrypted"), required=False)
     types = forms.CharField(
         label=gettext_lazy("Task types, separated by commas; empty: all that are open to its tenant"), required=False
     )
     lanes = forms.CharField(label=gettext_lazy("Lanes, separated by commas; empty: all but critical"), required=False)
     days = forms.FloatField(label=gettext_lazy("Expires after this many days; empty: never"), required=False)
-    field_order = ("name", "tenant", "internal", "may", "types", "lanes", "days", "reason", "operation")
+    field_order = ("name", "tenant", "internal", "may", "decrypt", "types", "lanes", "days", "reason", "operation")
 
-    def __init__(self, choices: list[tuple[str, str]], *args, **kwargs) -> None:
+    def __init__(self, choices: list[tuple[str, str]], decrypts: bool, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["may"].choices = choices
+        if not decrypts:
+            del self.fields["decrypt"]
         self.initial |= {"days": 365}
 
 
@@ -115,7 +119,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         rights = _rights(request)
         if not rights:
             raise PermissionDenied
-        form = TokenForm(rights, request.POST or take_back(request))
+        form = TokenForm(rights, may_decrypt(request), request.POST or take_back(request))
         if request.method == "POST" and form.is_valid() and (answer := self._issued(request, form)):
             return answer
         context = self._page(request, gettext("New API token")) | {"form": form}
@@ -149,6 +153,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         given = form.cleaned_data
         how = {
             "can_write": given["may"] == WRITE,
+            "can_decrypt": given.get("decrypt", False),
             "days": given["days"],
             "types": api_tokens.listed(given["types"]) or None,
         }

@@ -13,6 +13,7 @@ from tasks_app.lifecycle.campaigns.backfill import CREATED, EXISTS
 from tasks_app.lifecycle.jobs.parents import parent_names
 from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.operate import Answer, Verb
+from tasks_app.lifecycle.rehearsal import lies_aside
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.pages.language import speaks_chinese
@@ -147,6 +148,8 @@ def doing(task: ScheduleTask, now: datetime) -> str:
             if task.status == Status.SUCCESS
             else gettext("It is over: a newer task has taken its place.")
         )
+    if lies_aside(task.due_at):
+        return gettext("It was put aside, and runs when it is put back.")
     wait = task.due_at - now
     when = gettext("in {time}") if wait > timedelta(0) else gettext("now, overdue by {time}")
     when = when.format(time=span(wait))

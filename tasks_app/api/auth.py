@@ -32,22 +32,27 @@ _READING = ("GET", "HEAD", "OPTIONS")
 
 
 class Token(HttpBearer):
-    def __init__(self, *, reports: bool = False) -> None:
+    def __init__(self, *, reports: bool = False, reads: bool = False) -> None:
         super().__init__()
         self._reports = reports  # about what runs, which a suspension of its tenant does not end
+        self._reads = reads  # whatever its method
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         with scope.all_tenants():  # whose it is, it says itself
             found = known(token)
         if found is not None and self._reports:
             found = replace(found, suspended=None)
-        return _admitted(request, found)
+        return _admitted(request, found, reads=self._reads)
 
 
 class Session(APIKeyCookie):
     """The admin's own pages; the CSRF token is checked, as everywhere in Django."""
 
     param_name = settings.SESSION_COOKIE_NAME
+
+    def __init__(self, *, reads: bool = False) -> None:
+        super().__init__()
+        self._reads = reads
 
     def _get_key(self, request: HttpRequest) -> str | None:
         # Nobody is logged in: no session to protect, and the caller should hear of the token instead.
@@ -62,7 +67,8 @@ class Session(APIKeyCookie):
                 return None
             may_write = _may(request.user, OPERATE)
         tenant = checked_name(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
-        return _admitted(request, Caller(request.user.get_username(), tenant, may_write, is_person=True))
+        asked = Caller(request.user.get_username(), tenant, may_write, is_person=True)
+        return _admitted(request, asked, reads=self._reads)
 
 
 class Signature(APIKeyQuery):
@@ -129,8 +135,9 @@ def _may(person: object, rights: tuple[str, ...]) -> bool:
     return getattr(person, "is_staff", False) and all(person.has_perm(one) for one in rights)
 
 
-def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
-    """Before anything of the body is read: whose rows is it about, may it be sent at all, and is it small enough?"""
+def _admitted(request: HttpRequest, asked: Caller | None, *, reads: bool = False) -> Caller | None:
+    """Before anything of the body is read: whose rows is it about, may it be sent at all, and is it small enough?
+    `reads`: it changes nothing, whatever its method."""
     if asked is None:
         return None
     scope.settle(None if asked.is_operator else asked.tenant)
@@ -138,7 +145,7 @@ def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
         refuse_too_many_calls(asked)
     if request.method in _READING:
         return asked
-    if not asked.can_write:
+    if not asked.can_write and not reads:
         raise Problem("SCH_403_FORBIDDEN", "You may read but not write. Ask for a token, or the permissions, to write.")
     if asked.suspended is not None:
         words = (

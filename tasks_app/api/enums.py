@@ -13,6 +13,7 @@ from tasks_app.core.recovery import COMPLETED, RECOVERING, Grade
 from tasks_app.core.safeguards import Mode, Name
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
+from tasks_app.engine.operations.reveal import Hidden
 from tasks_app.engine.watch import installation_status, site_status
 from tasks_app.engine.watch.verdict import Severity
 from tasks_app.lifecycle.campaigns.begin import OWN_LANE
@@ -41,6 +42,7 @@ TaskStatus = _listed(
     "SUCCESS is done, DEAD gave up, CANCELLED was cancelled, skipped, expired or replaced.",
 )
 ReportOutcome = _listed("ReportOutcome", {"COMPLETE": "complete", "FAIL": "fail"}, "What was reported of a task.")
+HiddenPart = _listed("HiddenPart", _same(Hidden), "What may be encrypted of a task.")
 Lane = _listed("Lane", {lane.upper(): lane for lane in LANES}, "Priority classes, most urgent first.")
 DstGap = _listed("DstGap", _same(Gap), "A time that the clock skips in spring: left out, or moved past the gap.")
 DstRepeat = _listed("DstRepeat", _same(Repeat), "A time that comes twice in autumn: fires once, or both times.")

@@ -640,6 +640,16 @@ EXAMPLES = {
         {"code": "BUSY", "message": "all machines are taken", "retry_after": 600},
     ],
     "ProgressIn": [{"fraction": 0.4, "note": "reel 2 of 5"}, {"lease": 3600}, {}],
+    "DecryptIn": [{"reason": "the customer says that the wrong amount was charged"}],
+    "DecryptedOut": [
+        {
+            "task": 1001,
+            "parts": [
+                {"what": "payload", "attempt": None, "value": {"amount": "19.90"}},
+                {"what": "error", "attempt": 1, "value": "the bank does not answer"},
+            ],
+        }
+    ],
     "ReportOut": [
         {"task": 1001, "outcome": "complete", "status": "SUCCESS", "due_at": None},
         {"task": 1001, "outcome": "fail", "status": "FAIL", "due_at": "2027-03-01T08:10:00Z"},

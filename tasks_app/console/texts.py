@@ -101,6 +101,7 @@ CORE = (
 PROBLEMS = (
     pgettext_lazy("what is wrong", "audit_entries_missing"),
     pgettext_lazy("what is wrong", "keys_out_of_reach"),
+    pgettext_lazy("what is wrong", "keys_not_rotated"),
     pgettext_lazy("what is wrong", "in_quarantine"),
     pgettext_lazy("what is wrong", "overdue_held"),
     pgettext_lazy("what is wrong", "no_dispatcher"),

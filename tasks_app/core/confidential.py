@@ -7,7 +7,7 @@ the same word; both name the key by its number.
 
 import binascii
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -21,11 +21,15 @@ ENCRYPTED = "encrypted"  # what people and programs see instead
 _FORMAT = "1"
 _TEXT = f"{RESERVED}:{_FORMAT}:"
 STORED_JSON = f'{{"{RESERVED}": "{_FORMAT}:'  # as PostgreSQL writes it
-_BEFORE = len(f'{{"{RESERVED}": "')
+LONGEST_NUMBER = 18  # digits of that of a key
+_NUMBER = len(STORED_JSON)  # where that of the key is, in such a text
 
 
 class Unreadable(InvalidTask):
     """Its key was destroyed, or it was changed in the database, or it belongs to another row: it stays so."""
+
+
+STRANGE = Unreadable("What is stored here is not something that was encrypted by this installation.")
 
 
 class KeyOutOfReach(Degraded):
@@ -75,20 +79,29 @@ class DataKey:
 
     def encrypt(self, texts: Sequence[str], bound_to: Sequence[bytes]) -> list[Encrypted]:
         """Each of these texts, bound to what it belongs to."""
-        nonces = os.urandom(NONCE_BYTES * len(texts))
-        prefix, encrypt, encode = f"{_FORMAT}:{self.number}:", self._cipher.encrypt, binascii.b2a_base64
-        found = []
-        for place, (text, bound) in enumerate(zip(texts, bound_to, strict=True)):
-            nonce = nonces[NONCE_BYTES * place : NONCE_BYTES * (place + 1)]
-            hidden = encode(nonce + encrypt(nonce, text.encode(), bound), newline=False)
-            found.append(Encrypted(prefix + hidden.decode()))
-        return found
+        prefix = f"{_FORMAT}:{self.number}:"
+        return [Encrypted(prefix + hidden) for hidden in self._hidden(texts, bound_to)]
+
+    def encrypt_json(self, texts: Sequence[str], bound_to: Sequence[bytes]) -> list[str]:
+        """The same, each as the JSON text that is stored."""
+        prefix = f"{STORED_JSON}{self.number}:"
+        return [f'{prefix}{hidden}"}}' for hidden in self._hidden(texts, bound_to)]
+
+    def _hidden(self, texts: Sequence[str], bound_to: Sequence[bytes]) -> Iterator[str]:
+        nonces, encrypt, encode = os.urandom(NONCE_BYTES * len(texts)), self._cipher.encrypt, binascii.b2a_base64
+        start = 0
+        for text, bound in zip(texts, bound_to, strict=True):
+            nonce = nonces[start : (start := start + NONCE_BYTES)]
+            yield encode(nonce + encrypt(nonce, text.encode(), bound), newline=False).decode()
 
     def decrypt(self, envelope: str, bound_to: bytes) -> str:
         """Raises Unreadable."""
+        return self.decrypt_within(envelope, envelope.find(":", 2) + 1, None, bound_to)
+
+    def decrypt_within(self, text: str, start: int, end: int | None, bound_to: bytes) -> str:
+        """What stands there in a text, behind the number of its key. Raises Unreadable."""
         try:
-            # Views, not copies: they would cost as much as the cipher.
-            data = memoryview(binascii.a2b_base64(envelope[envelope.index(":", 2) + 1 :]))
+            data = binascii.a2b_base64(text[start:end])
             return self._cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], bound_to).decode()
         except (InvalidTag, ValueError):
             raise Unreadable(
@@ -100,8 +113,8 @@ def key_number(envelope: str) -> int:
     """Raises Unreadable."""
     form, _, rest = envelope.partition(":")
     number = rest.partition(":")[0]
-    if form != _FORMAT or not number.isdecimal() or len(number) > 18:
-        raise Unreadable("What is stored here is not something that was encrypted by this installation.")
+    if form != _FORMAT or not number.isdecimal() or len(number) > LONGEST_NUMBER:
+        raise STRANGE
     return int(number)
 
 
@@ -117,13 +130,19 @@ def as_text(value: str | None) -> str | None:
     return Encrypted(value[len(RESERVED) + 1 :]) if value is not None and value.startswith(_TEXT) else value
 
 
-def json_envelope(text: str | None) -> str | None:
-    """The envelope in a JSON column's text, as PostgreSQL writes it; None: it is not encrypted."""
-    if text is None or not text.startswith(STORED_JSON) or not text.endswith('"}'):
+def number_within(text: str) -> str | None:
+    """What stands for the number of the key in a JSON column's text, as PostgreSQL writes it; None: it isn't encrypted.
+
+    Found and not parsed, which would take several times as long as opening it: an envelope has nothing to escape.
+    """
+    if not text.startswith(STORED_JSON) or text.find('"', _NUMBER) != len(text) - 2:
         return None
-    # Cut out and not parsed, which would take several times as long as opening it: an envelope has nothing to escape.
-    found = text[_BEFORE:-2]
-    return found if '"' not in found else None
+    return text[_NUMBER : text.find(":", _NUMBER)]
+
+
+def open_json(text: str, number: str, key: DataKey, bound_to: bytes) -> str:
+    """What such a text has in it, with the key of that number. Raises Unreadable."""
+    return key.decrypt_within(text, _NUMBER + len(number) + 1, -2, bound_to)
 
 
 def own_words(text: str) -> str:

@@ -72,6 +72,10 @@ class Keyring:
     def first_id(self) -> str:
         return self._first.id
 
+    @property
+    def ids(self) -> list[str]:
+        return sorted(self._keys)
+
     def seal(self, plain: str, bound_to: str) -> str:
         """`bound_to` says what the secret belongs to, such as a table, a row and a column."""
         key = AESGCM.generate_key(8 * KEY_BYTES)

@@ -26,7 +26,7 @@ def span(value: timedelta) -> str:
     """A length of time as people say it."""
     seconds = abs(value.total_seconds())
     if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
+        return f"{seconds * 1000:.0f} ms" if not 0 < seconds < 0.0005 else "less than 1 ms"
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

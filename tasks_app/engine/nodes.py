@@ -7,7 +7,9 @@ from uuid import UUID, uuid4
 
 from tasks_app.conf import conf
 from tasks_app.core import own_process
+from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.models import Node
+from tasks_app.sealing import keyring
 from tasks_app.sql import run
 
 
@@ -26,8 +28,12 @@ def report_worker(node_id: UUID, name: str, slots: int, lanes: list[str]) -> Non
 
 
 def own_figures() -> str:
-    """Of this process and its children, as a node's row keeps them."""
-    return json.dumps(own_process.figures())
+    """Of this process and its children, and the ids of the installation's keys that it has, for its node."""
+    try:
+        keys = keyring().ids
+    except InvalidConfiguration:  # they can't be read: it has none, and that is told of it
+        keys = []
+    return json.dumps(own_process.figures() | {"keys": keys})
 
 
 def forget(node_id: UUID) -> None:

@@ -11,17 +11,20 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from tasks_app.core.confidential import (
+    LONGEST_NUMBER,
     RESERVED,
+    STRANGE,
     DataKey,
     Encrypted,
     KeyOutOfReach,
     Unreadable,
-    json_envelope,
     key_number,
+    number_within,
     of_job,
     of_payload,
     of_task,
     of_unit,
+    open_json,
 )
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure, Outcome, Parents, Returned, Task
@@ -97,9 +100,9 @@ def _hidden(units: Sequence[Unit], texts: Sequence[str], bound_to: Sequence[byte
         if bound and newest.max_payload_bytes is not None:
             for place in mine:
                 refuse_large_payload(tenant, len(texts[place].encode()), newest.max_payload_bytes)
-        hidden = newest.key.encrypt([texts[place] for place in mine], [bound_to[place] for place in mine])
+        hidden = newest.key.encrypt_json([texts[place] for place in mine], [bound_to[place] for place in mine])
         for place, one in zip(mine, hidden, strict=True):
-            found[place] = f'{{"{RESERVED}":"{one.envelope}"}}'
+            found[place] = one
     return found
 
 
@@ -144,31 +147,38 @@ NOTHING_HIDDEN: Mapping[int, Cipher] = MappingProxyType({})
 
 def open_tasks(tasks: list[Task]) -> Opened:
     """Tasks that were loaded to be run, with what they need in the clear; in one statement, if any is encrypted."""
-    envelopes = {task.id: found for task in tasks if (found := json_envelope(task.stored_payload)) is not None}
+    hidden = [(task, number) for task in tasks if (number := number_within(task.stored_payload)) is not None]
     results = {task.id: found for task in tasks if task.has_parents and (found := _hidden_results(task.parents.text))}
-    if not envelopes and not results:
+    if not hidden and not results:
         return Opened(tasks, NOTHING_HIDDEN, ())
-    numbers = {_number(one) for one in envelopes.values()}
-    numbers |= {_number(one) for found in results.values() for one in found.values()}
+    named = {number: _number(number) for number in {number for _, number in hidden}}
+    numbers = {*named.values(), *(_number_of(one) for found in results.values() for one in found.values())}
     keys = opened_keys(numbers - {None})
+    by_name = {name: keys[number] if number is not None else STRANGE for name, number in named.items()}
     ciphers: dict[int, Cipher] = {}
-    ended: list[tuple[Task, Outcome]] = []
-    for task in tasks:
-        envelope = envelopes.get(task.id)
+    ended: dict[int, tuple[Task, Outcome]] = {}
+    for task, number in hidden:
         try:
-            if envelope is not None:
-                key = _key_of(envelope, keys)
-                bound_to = of_payload(task.tenant, task.type, task.key, task.job)
-                task.stored_payload = key.decrypt(envelope, bound_to)
-                ciphers[task.id] = Cipher(key, task.tenant, task.id)
-            if task.id in results:
+            key = _usable(by_name[number])
+            bound_to = of_payload(task.tenant, task.type, task.key, task.job)
+            task.stored_payload = open_json(task.stored_payload, number, key, bound_to)
+            ciphers[task.id] = Cipher(key, task.tenant, task.id)
+        except (Unreadable, KeyOutOfReach) as error:
+            ended[task.id] = task, _end_of(error)
+    for task in tasks:
+        if task.id in results and task.id not in ended:
+            try:
                 _open_parents(task, results[task.id], keys)
-        except Unreadable as error:
-            ended.append((task, Failure(UNREADABLE, str(error), final=True)))
-        except KeyOutOfReach as error:
-            ended.append((task, Returned(KEY_OUT_OF_REACH, str(error), delay=AGAIN_SECONDS)))
-    over = {task.id for task, _ in ended}
-    return Opened([task for task in tasks if task.id not in over], ciphers, ended)
+            except (Unreadable, KeyOutOfReach) as error:
+                ended[task.id] = task, _end_of(error)
+    runs = [task for task in tasks if task.id not in ended] if ended else tasks
+    return Opened(runs, ciphers, list(ended.values()))
+
+
+def _end_of(error: Unreadable | KeyOutOfReach) -> Outcome:
+    if isinstance(error, Unreadable):
+        return Failure(UNREADABLE, str(error), final=True)
+    return Returned(KEY_OUT_OF_REACH, str(error), delay=AGAIN_SECONDS)
 
 
 def cipher_of(tenant: str, task: int, envelope: str) -> Cipher:
@@ -199,7 +209,12 @@ def _open_parents(task: Task, envelopes: Mapping[str, str], keys: Mapping[int, o
     task.parents = Parents(json.dumps(parents))
 
 
-def _number(envelope: str) -> int | None:
+def _number(name: str) -> int | None:
+    """Of a key, by what stands for it; None: nothing that was encrypted here names one so."""
+    return int(name) if name.isdecimal() and len(name) <= LONGEST_NUMBER else None
+
+
+def _number_of(envelope: str) -> int | None:
     try:
         return key_number(envelope)
     except Unreadable:
@@ -207,7 +222,10 @@ def _number(envelope: str) -> int | None:
 
 
 def _key_of(envelope: str, keys: Mapping[int, object]) -> DataKey:
-    found = keys[key_number(envelope)]
+    return _usable(keys[key_number(envelope)])
+
+
+def _usable(found: object) -> DataKey:
     if not isinstance(found, DataKey):
         raise found
     return found

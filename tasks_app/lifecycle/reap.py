@@ -54,4 +54,4 @@ class Rescued(NamedTuple):
 def rescue_stranded(after: int = 0, step: int = STRETCH) -> Rescued:
     """Rows among the next ids that are RUNNING though no unfinished batch holds them, or AWAY without a lease. There
     should be none; who finds one says so."""
-    return Rescued(*run("rescue_stranded", {"after": after, "step": step})[0])
+    return Rescued(*run("rescue_stranded", {"after": after, "step": step}, long=True)[0])

@@ -20,6 +20,7 @@ from .anywhere import current_task, past_tasks, tasks_by_id
 from .confidential import is_hidden, open_row
 from .past import past_units
 from .progress import Progress
+from .rehearsal import lies_aside
 from .request import key_of, unit_of
 from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
 
@@ -37,7 +38,8 @@ class TaskInfo:
     status: Status
     live: bool
     execute_time: datetime
-    due_at: datetime | None
+    due_at: datetime | None  # far away if it lies aside
+    aside: bool  # put aside in a rehearsal, or since its tenant is suspended; nobody knows until when
     attempt: int
     retry_count: int
     claimed_at: datetime | None  # while it is RUNNING: this and the next four are about the run under way
@@ -161,6 +163,7 @@ def _info(row: TaskFields) -> TaskInfo:
         live=row.live,
         execute_time=row.execute_time,
         due_at=row.due_at,
+        aside=lies_aside(row.due_at),
         attempt=row.attempt,
         retry_count=row.retry_count,
         claimed_at=run.claimed_at,

@@ -14,6 +14,9 @@ class ApiToken(OurModel):
     digest = models.CharField(max_length=64, unique=True, db_collation="C")
     hint = models.CharField(max_length=12, help_text="How it begins, to tell one from another.")
     can_write = models.BooleanField(db_default=False)
+    can_decrypt = models.BooleanField(
+        db_default=False, help_text="It may see what is encrypted of the tasks that it may use."
+    )
     types = ArrayField(
         models.CharField(max_length=100), null=True, help_text="All it may see and use; empty: all open to its tenant."
     )

@@ -23,6 +23,9 @@ class Node(OurModel):
 
     site = models.CharField(max_length=50, db_default="main", help_text='PUNCTUAL["SITE"] of the process.')
     figures = models.JSONField(null=True, help_text="Of the process itself, see core/own_process.py; empty: unknown.")
+    keys = models.JSONField(
+        null=True, help_text="The ids of the installation's keys that the process has; empty: unknown."
+    )
 
     class Meta:
         db_table = "punctual_node"

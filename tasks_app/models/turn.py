@@ -22,6 +22,10 @@ class Turn(OurModel):
     state = models.CharField(
         max_length=6, db_default=NEW, help_text="new: nothing is decided; queued: it waits; taken: it may run."
     )
+    alongside = models.BooleanField(
+        db_default=False,
+        help_text="It was under way when its job still allowed overlap, so others may have a turn beside it.",
+    )
     passed = models.SmallIntegerField(
         db_default=0, help_text="How often others went before it, while it was the first in line of a backfill."
     )

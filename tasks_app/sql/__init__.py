@@ -19,13 +19,17 @@ SLOW_SECONDS = 0.05  # from which on the plan of a statement may be to blame
 REPLAN_SECONDS = 5.0  # between two times that a connection forgets its plans
 
 
-def run(name: str, params: Mapping[str, object]) -> list[tuple]:
-    """Execute the statement of that name and return its rows."""
-    return execute(_text(name), params)
+def run(name: str, params: Mapping[str, object], *, long: bool = False) -> list[tuple]:
+    """Execute the statement of that name and return its rows. `long`: it takes its time whatever its plan."""
+    return execute(_text(name), params, long=long)
 
 
 def execute(
-    statement: str, params: Mapping[str, object] | Sequence[object] = (), using: str | None = None
+    statement: str,
+    params: Mapping[str, object] | Sequence[object] = (),
+    using: str | None = None,
+    *,
+    long: bool = False,
 ) -> list[tuple]:
     """Run one statement on Django's connection to our database, in its transaction if there is one; return its rows.
 
@@ -36,7 +40,7 @@ def execute(
     cursor = _cursor(using)
     begun = time.monotonic()
     cursor.execute(statement, params)
-    if time.monotonic() - begun > SLOW_SECONDS:
+    if not long and time.monotonic() - begun > SLOW_SECONDS:
         connections[using or conf().DATABASE]._punctual_slow = True
     return cursor.fetchall() if cursor.description else []
 

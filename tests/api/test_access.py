@@ -53,6 +53,7 @@ BODIES = {
     "/move": {"to": "2090-01-01T00:00:00Z"},
     "/pause": {"reason": "x"},
     "/resume": {"reason": "x"},
+    "/decrypt": {"reason": "x"},
     "/reschedule": {"at": "2090-01-01T00:00:00Z"},
     "/replay": {"reason": "x", "since": "2026-11-01T00:00:00Z"},
     "/withdraw": {"reason": "x"},

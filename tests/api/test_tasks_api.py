@@ -7,14 +7,20 @@ import pytest
 
 from tasks_app.client import schedule
 from tasks_app.engine.operations import lanes
+from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.lifecycle import tenant_keys
 from tasks_app.lifecycle.jobs.verbs import trigger
 from tasks_app.models import AuditEntry, JobCursor, ScheduleTask, ShardLease
 from tests.support.api import Api
+from tests.support.audit import deeds
+from tests.support.browser import person
+from tests.support.clients import client_of
 from tests.support.cold import fill_archive
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.jobs import by, instances, make
 from tests.support.live import a_worker_is_alive
 from tests.support.moves import MONDAY, TUESDAY, WEDNESDAY, dead
+from tests.support.operators import operator
 
 pytestmark = pytest.mark.django_db
 
@@ -292,3 +298,61 @@ def test_a_task_shows_what_it_handed_on_and_the_effect_who_did(api):
     assert (parent["deferred_from"], parent["retry_for"]) == (None, None)
     assert (child["deferred_from"], child["deferred"], child["token"]) == (task, [], parent["token"])
     assert (child["lane"], child["retry_for"]) == ("deferred", 3600.0)
+
+
+# What is encrypted.
+
+LOOK = {"reason": "a complaint"}
+
+
+def hidden_task(tenant: str = "default") -> str:
+    task = schedule("T_HIDDEN", "a", tenant=tenant, payload={"word": "zebra"}).task_id
+    return f"/tasks/{task}"
+
+
+def may_decrypt(tenant: str = "default", **rights: object) -> Api:
+    """It needs no right to write."""
+    return Api(token=issue("support", tenant, operator(), can_decrypt=True, **rights)[1])
+
+
+def test_a_token_that_was_issued_for_it_sees_what_is_encrypted_and_each_look_is_audited(api):
+    path = hidden_task()
+    assert api.get(path).body["payload"] == "encrypted"
+
+    answer = may_decrypt().post(f"{path}/decrypt", LOOK)
+
+    task = int(path.removeprefix("/tasks/"))
+    assert answer.body == {"task": task, "parts": [{"what": "payload", "attempt": None, "value": {"word": "zebra"}}]}
+    assert "no-store" in answer.headers["Cache-Control"]
+    [entry] = deeds().filter(verb="decrypt")
+    assert (entry.actor, entry.reason, entry.task_id) == ("token support", "a complaint", task)
+    assert entry.detail["shown"] == ["Payload"]
+
+
+def test_nobody_else_does_and_no_look_is_audited(api):
+    path, other = hidden_task(), hidden_task("acme")
+    one = may_decrypt()
+
+    assert api.post(f"{path}/decrypt", LOOK).code == "SCH_403_FORBIDDEN"  # it may write, but not this
+    assert Api(can_write=False).post(f"{path}/decrypt", LOOK).code == "SCH_403_FORBIDDEN"
+    assert one.post(f"{other}/decrypt", LOOK).code == "SCH_404_NOT_FOUND"
+    assert may_decrypt(types=["T_QUIET"]).post(f"{path}/decrypt", LOOK).code == "SCH_404_NOT_FOUND"
+    assert one.post(f"{path}/cancel").code == "SCH_403_FORBIDDEN"  # nor does it write
+    for reason in ({}, {"reason": ""}, {"reason": "  "}):
+        assert one.post(f"{path}/decrypt", reason).code == "SCH_422_INVALID"
+    plain = f"/tasks/{schedule('T_QUIET', 'plain').task_id}"
+    assert "nothing of task" in one.post(f"{plain}/decrypt", LOOK).body["detail"]
+    tenant_keys.destroy("default", operator())
+    assert "was destroyed" in one.post(f"{path}/decrypt", LOOK).body["detail"]
+    assert not deeds().filter(verb="decrypt").exists()
+
+
+def test_a_person_needs_the_permission_and_not_the_right_to_operate():
+    path = f"/api/v1{hidden_task()}/decrypt"
+    rights = ("tasks_app.view_scheduletask", "tasks_app.view_jobdefinition")
+    asked = {"data": LOOK, "content_type": "application/json"}
+
+    refused = client_of(person("vera", *rights)).post(path, **asked)
+    assert refused.status_code == 403 and "tasks_app.decrypt_scheduletask" in refused.json()["detail"]
+    assert client_of(person("tina", *rights, "tasks_app.decrypt_scheduletask")).post(path, **asked).status_code == 200
+    assert deeds().get(verb="decrypt").actor == "tina"

@@ -39,6 +39,17 @@ def test_up_has_spare_workers_started_if_that_was_asked_for():
 
 
 @pytest.mark.parametrize(
+    ("argument", "status", "said"),
+    [("--help", 0, "PUNCTUAL_SPARE_WORKERS    how few"), ("--port=1", 2, "unrecognized arguments: --port=1")],
+)
+def test_an_argument_starts_nothing(argument, status, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        up.main([argument])
+    assert ended.value.code == status
+    assert said in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
     ("settings", "sentence"),
     [
         (

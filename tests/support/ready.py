@@ -137,6 +137,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
     elif one.id == "list_attempts":
         ids["task_id"] = schedule("T_QUIET", "fails", payload={"do": "retry", "after": 3600}).task_id
         run_due()
+    elif one.id == "decrypt_task":
+        ids["task_id"] = schedule("T_HIDDEN", f"hidden {number}", payload={"amount": "19.90"}).task_id
+        api = Api(token=issue("support", "default", operator(), can_decrypt=True)[1])
     elif one.id == "list_logs":
         ids["task_id"] = schedule("T_QUIET", "talks", payload={"log": ["hello"]}).task_id
         run_due()

@@ -53,6 +53,7 @@ class Caller:
     is_person: bool = False  # an operator, who could do in the admin what is closed to tokens
     suspended: str | None = None  # why its tenant is, if it is
     calls_per_minute: int | None = None  # of its tenant, by all its tokens
+    can_decrypt: bool = False  # a token; of people, Django's permission is asked
 
     def may_see(self, task_type: str) -> bool:
         return self.types is None or task_type in self.types
@@ -105,6 +106,7 @@ def issue(
     operator: Operator,
     *,
     can_write: bool = False,
+    can_decrypt: bool = False,
     days: float | None = None,
     types: Sequence[str] | None = None,
     lanes: Sequence[str] = USUAL_LANES,
@@ -117,6 +119,7 @@ def issue(
     rights = {
         "tenant": tenant,
         "can_write": can_write,
+        "can_decrypt": can_decrypt,
         "types": None if types is None else _checked_types(types),
         "lanes": _checked_lanes(lanes),
     }
@@ -190,6 +193,7 @@ def known(text: str) -> Caller | None:
         lanes,
         suspended=token.suspended,
         calls_per_minute=token.calls_per_minute,
+        can_decrypt=token.can_decrypt,
     )
 
 
@@ -223,7 +227,9 @@ def revoke(token_id: int, operator: Operator) -> bool:
 
 
 def rights_of(token: ApiToken) -> str:
-    return "metrics" if token.metrics else "write" if token.can_write else "read"
+    if token.metrics:
+        return "metrics"
+    return ("write" if token.can_write else "read") + (", decrypt" if token.can_decrypt else "")
 
 
 def _audit(operator: Operator, verb: str, token: ApiToken, outcome: str) -> None:

@@ -79,7 +79,8 @@ def forecast(
     seconds = total / per_second
     done_at = now + timedelta(seconds=seconds)
     caveat = " If that is more than the workers manage, later." if unknown else ""
-    words = f"About {span(timedelta(seconds=seconds))}, until {done_at:%a %d %b %H:%M} UTC, {reason}.{caveat}"
+    about = f"About {span(timedelta(seconds=seconds))}" if seconds >= 1 else "Less than a second"
+    words = f"{about}, until {done_at:%a %d %b %H:%M} UTC, {reason}.{caveat}"
     return Forecast(per_second, seconds, done_at, words)
 
 

@@ -1,6 +1,8 @@
 """The keys of tenants as people see them, never the keys themselves; and whether they open here. Reads only."""
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tasks_app.core.keyring import key_id_of
@@ -62,6 +64,8 @@ class KeyStatus(NamedTuple):
     """What the verdict goes by."""
 
     missing: tuple[str, ...] = ()  # of the installation's keys, those that are in use and not here
+    lacking: tuple[tuple[str, str], ...] = ()  # beats and workers, each with such a key that it does not have
+    old: tuple[str, ...] = ()  # that are in use, and would not seal anything new
 
 
 def keys_of(tenant: str | None = None) -> list[KeyView]:
@@ -75,8 +79,14 @@ def walk_view() -> WalkView | None:
     return None if row is None else WalkView(row)
 
 
-def read_keys() -> KeyStatus:
-    return KeyStatus(tuple(master for (master,) in run("key_masters", {}) if master not in keyring()))
+def read_keys(elsewhere: Mapping[str, Collection[str]] = MappingProxyType({})) -> KeyStatus:
+    """`elsewhere`: the keys that other processes have, by their names."""
+    in_use = [master for (master,) in run("key_masters", {})]
+    return KeyStatus(
+        tuple(master for master in in_use if master not in keyring()),
+        tuple((name, master) for name, keys in elsewhere.items() for master in in_use if master not in keys),
+        tuple(master for master in in_use if master != keyring().first_id),
+    )
 
 
 def _view(row: TenantKey) -> KeyView:

@@ -53,6 +53,7 @@ class NodeView:
     live: bool
     dispatching: bool  # a beat that renews its shards
     site: str = MAIN_SITE
+    keys: tuple[str, ...] | None = None  # the ids of the installation's that it has; None: it does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         installation=read_view(),
         backups=read_backups(),
         audit=read_audit(),
-        keys=read_keys(),
+        keys=read_keys({node.name: node.keys for node in nodes if node.live and node.keys is not None}),
     )
     return replace(status, found=judge(status))
 
@@ -244,6 +245,7 @@ def read_nodes() -> list[NodeView]:
             live=n.age.total_seconds() < ttl,
             dispatching=n.renewed is not None and n.renewed.total_seconds() < lease,
             site=n.site,
+            keys=None if n.keys is None else tuple(n.keys),
         )
         for n in rows
     ]

@@ -44,7 +44,7 @@ ANCHOR_PATIENCE_SECONDS = 600.0  # a place for anchors may fail for so long
 BASE_PATIENCE = 2  # times as old as a base backup should get
 RECOVERY_PATIENCE_SECONDS = 900.0  # a recovery that holds lanes may be silent for so long
 RELAY_PATIENCE_SECONDS = 60.0  # events may wait for a subscriber for so long, and it may be away for so long
-NAMED = 5  # subscriptions in one sentence
+NAMED = 5  # subscriptions or processes in one sentence
 
 
 class Severity(StrEnum):
@@ -521,16 +521,39 @@ def audit_not_anchored(status: SchedulerStatus) -> Iterator[Problem]:
 
 
 def keys_out_of_reach(status: SchedulerStatus) -> Iterator[Problem]:
-    """Told by every process that lacks the key, so also by one that was restarted without it before the others."""
-    missing = status.keys.missing
+    """Told by every process that lacks the key; of beats and workers, by all: so also of one that was restarted without
+    it before the others."""
+    missing, lacking = status.keys.missing, status.keys.lacking
+    way_out = (
+        'Put it back into PUNCTUAL["SECRET_KEYS"] before its last copy is gone, run `manage.py secrets rotate`, '
+        "and only then take it out."
+    )
     if missing:
-        names = ", ".join(missing)
         yield trouble(
             "Keys of tenants are sealed with a key of the installation that is missing here: what they have encrypted "
             "can't be read.",
-            'Put it back into PUNCTUAL["SECRET_KEYS"] before its last copy is gone, run `manage.py secrets rotate`, '
-            "and only then take it out.",
-            f"Missing: {names}.",
+            way_out,
+            f"Missing: {', '.join(missing)}.",
+        )
+    elif lacking:
+        nodes = {name for name, _ in lacking}
+        some = "A beat or worker lacks" if len(nodes) == 1 else f"{len(nodes)} beats and workers lack"
+        yield trouble(
+            f"{some} a key of the installation that keys of tenants are sealed with: what those have encrypted "
+            "can't be read there.",
+            way_out,
+            f"{'; '.join(f'{name} lacks {master}' for name, master in lacking[:NAMED])}.",
+        )
+
+
+def keys_not_rotated(status: SchedulerStatus) -> Iterator[Problem]:
+    """What is told before anybody takes a key away that is still needed."""
+    old = [master for master in status.keys.old if master not in status.keys.missing]
+    if old and not status.keys.lacking:
+        yield notice(
+            "Keys of tenants are still sealed with an older key of the installation.",
+            "Run `manage.py secrets rotate`; until then, leave that key where it is.",
+            f"Still needed: {', '.join(old)}.",
         )
 
 
@@ -694,6 +717,7 @@ RULES = (
     audit_entries_missing,
     audit_not_anchored,
     keys_out_of_reach,
+    keys_not_rotated,
     subscription_suspended,
     events_missed,
     subscription_failing,

@@ -24,7 +24,7 @@ from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.jobs.parents import names_of
 from tasks_app.lifecycle.jobs.view import MOST_NAMED, known_zone, state_of
 from tasks_app.lifecycle.progress import progress_of
-from tasks_app.lifecycle.rehearsal import NEVER
+from tasks_app.lifecycle.rehearsal import lies_aside
 from tasks_app.models import (
     AnyTask,
     AwayTask,
@@ -48,7 +48,6 @@ from .status import nobody_dispatches, read_nodes
 
 COUNTED = 10_000  # tasks before this one, at most
 UNKNOWN = "UNKNOWN_HANDLER"
-NEVER_YEAR = datetime.fromisoformat(NEVER).year
 LONGEST_HOST_WAIT = timedelta(hours=1, minutes=5)  # as long as a receiver may ask for, and some more
 INSTANCES = 200  # of a job that are looked at, the newest
 
@@ -294,7 +293,7 @@ def _held_overdue(task: ScheduleTask) -> Reason | None:
 
 
 def _rehearsed(task: ScheduleTask) -> Reason | None:
-    kept = RehearsedTask.objects.filter(task=task.id).first() if task.due_at.year >= NEVER_YEAR else None
+    kept = RehearsedTask.objects.filter(task=task.id).first() if lies_aside(task.due_at) else None
     if kept is None:
         return None
     aside = f"It came to a worker in a rehearsal at {_instant(kept.at)}, and was put aside"
@@ -314,7 +313,7 @@ def _tenant_suspended(tenant: str) -> Reason | None:
 
 def _held(task: ScheduleTask) -> Reason | None:
     """Of what was put aside since its tenant was suspended when it came due, or ran as much as it may."""
-    kept = HeldTask.objects.filter(task=task.id).first() if task.due_at.year >= NEVER_YEAR else None
+    kept = HeldTask.objects.filter(task=task.id).first() if lies_aside(task.due_at) else None
     if kept is None:
         return None
     was_due = f"It was due {_instant(kept.due_at)}."

@@ -25,6 +25,9 @@ class Command(TerminalCommand):
         issue.add_argument("--internal", action="store_true", help=f"yes, I mean tenant {INTERNAL_TENANT!r}")
         issue.add_argument("--write", action="store_true", help="it may change things, not only read them")
         issue.add_argument(
+            "--decrypt", action="store_true", help="it may see what is encrypted of the tasks it may use"
+        )
+        issue.add_argument(
             "--types", type=api_tokens.listed, help="all it may see and use; default: all open to its tenant"
         )
         issue.add_argument(
@@ -51,7 +54,9 @@ class Command(TerminalCommand):
         if options["metrics"]:
             self._issue_for_metrics(options)
             return
-        how = {"can_write": options["write"]} | {name: options[name] for name in ("days", "types", "lanes", "internal")}
+        how = {"can_write": options["write"], "can_decrypt": options["decrypt"]} | {
+            name: options[name] for name in ("days", "types", "lanes", "internal")
+        }
         token, text = api_tokens.issue(options["name"], options["tenant"], _operator(options), **how)
         self.stdout.write(text)
         if options["internal"]:
@@ -59,8 +64,9 @@ class Command(TerminalCommand):
         self.stderr.write(f"Token {token.id} of tenant {token.tenant!r}. Keep it: it won't be shown again.")
 
     def _issue_for_metrics(self, options) -> None:
-        for name, usual in (("internal", False), ("write", False), ("types", None), ("lanes", api_tokens.USUAL_LANES)):
-            if options[name] != usual:
+        usual = {"internal": False, "write": False, "decrypt": False, "types": None, "lanes": api_tokens.USUAL_LANES}
+        for name, one in usual.items():
+            if options[name] != one:
                 raise CommandError(
                     f"--{name} means nothing beside --metrics: such a token reads /metrics. Leave it out."
                 )

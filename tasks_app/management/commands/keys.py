@@ -120,8 +120,8 @@ class Command(TerminalCommand):
         row = task_by_id(options["task"])
         if row is None:
             raise CommandError(f"There is no task {options['task']}; what is in the archive has to be restored first.")
-        for what, text in reveal(row, _operator(options)).parts:
-            self.stdout.write(f"{what}:\n{text}")
+        for part in reveal(row, _operator(options)):
+            self.stdout.write(f"{part.title}:\n{part.text}")
 
 
 def _operator(options: dict) -> Operator:

@@ -5,10 +5,10 @@ WITH moved AS (
     UPDATE punctual_task t
     SET status = 'BLOCKED', due_at = NULL, updated_at = clock_timestamp()
     FROM punctual_turn w
-    WHERE t.id = ANY (%(ids)s::bigint[]) AND w.task = t.id AND w.state = 'taken'
+    WHERE t.id = ANY (%(ids)s::bigint[]) AND w.task = t.id AND w.state = 'taken' AND NOT w.alongside
       AND t.current AND t.due_at < %(never)s::timestamptz AND t.status IN ('INIT', 'FAIL')
       AND EXISTS (SELECT FROM punctual_turn o JOIN punctual_task p ON p.id = o.task
-                  WHERE o.job = w.job AND o.state = 'taken' AND o.task < t.id
+                  WHERE o.job = w.job AND o.state = 'taken' AND NOT o.alongside AND o.task < t.id
                     AND (p.due_at IS NOT NULL OR p.status NOT IN ('SUCCESS', 'DEAD', 'CANCELLED')))
     RETURNING t.id
 ), back AS (

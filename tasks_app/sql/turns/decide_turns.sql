@@ -115,7 +115,7 @@ WITH clock AS MATERIALIZED (
     UPDATE punctual_turn w
     SET state = CASE WHEN y.due_at > clock.now THEN 'new' ELSE 'queued' END,
         at = CASE WHEN y.due_at > clock.now THEN y.due_at ELSE w.at END,
-        passed = CASE WHEN y.due_at > clock.now THEN 0 ELSE w.passed + 1 END
+        passed = CASE WHEN y.due_at > clock.now THEN 0 ELSE w.passed + 1 END, alongside = FALSE
     FROM clock, yielded y
     WHERE w.task = y.id AND w.state = 'taken'
 ), cancelled AS (

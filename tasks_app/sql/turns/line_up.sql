@@ -22,4 +22,4 @@ SELECT m.id, d.id, d.shard, m.due_at, 'backfill', CASE WHEN m.due_at > clock.now
 FROM moved m, clock, punctual_job d
 WHERE d.id = %(job)s
 ORDER BY m.id
-ON CONFLICT (task) DO UPDATE SET at = excluded.at, policy = excluded.policy, state = excluded.state
+ON CONFLICT (task) DO UPDATE SET at = excluded.at, policy = excluded.policy, state = excluded.state, alongside = FALSE

@@ -16,5 +16,5 @@ WITH jobs AS MATERIALIZED (
 )
 INSERT INTO punctual_turn (task, job, shard, at, policy, state)
 SELECT id, job, shard, execute_time, 'queue_all', 'new' FROM moved ORDER BY id
-ON CONFLICT (task) DO UPDATE SET at = excluded.at, policy = excluded.policy, state = excluded.state
+ON CONFLICT (task) DO UPDATE SET at = excluded.at, policy = excluded.policy, state = excluded.state, alongside = FALSE
 RETURNING task

@@ -1,5 +1,6 @@
 """The pages about products: what they show, what they do, and for whom."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from inventory_app.admin.window import stretched
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
 from tasks_app.lifecycle.reap import reap
+from tasks_app.lifecycle.rehearsal import NEVER
 from tasks_app.models import ScheduleTask
 from tasks_app.pages import lists
 from tests.support.clients import client_of
@@ -28,8 +30,8 @@ ADD, COVERAGE, WINDOW = f"{LIST}add/", f"{LIST}coverage/", f"{LIST}window/"
 SCRIPT = "<script>alert(1)</script>"
 
 
-def person(*may: str) -> Client:
-    user = get_user_model().objects.create_user("pia", is_staff=True)
+def person(*may: str, name: str = "pia") -> Client:
+    user = get_user_model().objects.create_user(name, is_staff=True)
     for one in may:
         user.user_permissions.add(Permission.objects.get(codename=f"{one}_product"))
     return client_of(user)
@@ -46,6 +48,9 @@ def test_the_list_shows_quantity_age_outcome_and_next_sync():
     for words in ("12", "5 h ago", "failed: no answer in time", "never synced", "due, waiting for its turn"):
         assert words in page
     assert SCRIPT not in page
+    ScheduleTask.objects.filter(biz_key="B").update(due_at=NEVER)
+    page = person("view", name="paul").get(LIST).content.decode()
+    assert "put aside for now" in page and not re.search(r"in \d{5,} d", page)
 
 
 def test_a_sync_that_was_interrupted_is_not_called_untried():

@@ -11,6 +11,8 @@ from tasks_app.engine.beat import turn_giver
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.beat.turn_giver import TurnGiver, give_due_turns
+from tasks_app.engine.doctor.checks import check_named
+from tasks_app.engine.doctor.whole import assert_consistent, broken_rules
 from tasks_app.engine.nodes import new_node_id
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
@@ -465,6 +467,22 @@ def test_an_edit_that_forbids_overlap_counts_what_is_under_way(status):
 
     assert turns(job)[first] == "taken"
     assert row(triggered).error_code == "OVERLAP"
+
+
+def test_several_that_run_when_an_edit_forbids_overlap_go_on_and_break_no_rule():
+    job = make(every=20, start_at=now() - 5 * SECOND)
+    running = [verbs.trigger(job.id, key, by()).task_id for key in ("a", "b")]
+    claim_due()
+
+    verbs.edit(job.id, {"overlap": "queue_all"}, by())
+    waiting = [verbs.trigger(job.id, key, by()).task_id for key in ("c", "d")]
+    give_due_turns()
+
+    assert statuses(*running) == ["RUNNING", "RUNNING"] and statuses(*waiting) == ["BLOCKED", "BLOCKED"]
+    assert_consistent()
+    Turn.objects.filter(task__in=waiting).update(state=Turn.TAKEN)
+    ScheduleTask.objects.filter(id__in=waiting).update(status="INIT", due_at=now())
+    assert [(rule, int(id_)) for rule, id_, _ in broken_rules()] == [(check_named("turns").rule, waiting[1])]
 
 
 def test_a_pause_takes_the_line_back_but_not_what_was_triggered():

@@ -16,10 +16,11 @@ from tasks_app.core.confidential import Encrypted, Unreadable
 from tasks_app.core.errors import InvalidTask, NothingToDo, NotThere, QuotaExceeded
 from tasks_app.core.keyring import CannotUnseal, local_key, new_key
 from tasks_app.engine.beat import tenants as chore
+from tasks_app.engine.nodes import new_node_id, report_worker
 from tasks_app.engine.operations import secrets
-from tasks_app.engine.operations.reveal import reveal
+from tasks_app.engine.operations.reveal import Hidden, Part, reveal
 from tasks_app.engine.watch.keys import keys_of, read_keys, walk_view
-from tasks_app.engine.watch.verdict import keys_out_of_reach
+from tasks_app.engine.watch.verdict import keys_not_rotated, keys_out_of_reach
 from tasks_app.lifecycle import asking, key_walk, tenant_keys, tenants
 from tasks_app.lifecycle.away import Completed, Failed
 from tasks_app.lifecycle.jobs import verbs
@@ -34,6 +35,7 @@ from tasks_app.models import (
     EarlyReport,
     JobDefinition,
     KeyWalk,
+    Node,
     OutboxEvent,
     PastTask,
     ScheduleTask,
@@ -258,7 +260,7 @@ def test_what_is_reported_about_a_task_that_is_away_is_encrypted_and_answered_on
     assert report(about, Completed({"said": WORD})) == answer
     assert isinstance(row(task).result, Encrypted)
     assert where() == []
-    assert reveal(row(task), operator()).parts[1] == ("Result", json.dumps({"said": WORD}, indent=2))
+    assert reveal(row(task), operator())[1] == Part(Hidden.RESULT, {"said": WORD})
 
 
 def settled_away():
@@ -309,9 +311,7 @@ def test_a_job_that_is_renamed_and_its_instances_keep_what_they_were_given(acme)
 
     run_due()
 
-    assert reveal(row(ScheduleTask.objects.get(job=job.id).id), operator()).parts[0][1] == json.dumps(
-        {"return": 7}, indent=2
-    )
+    assert reveal(row(ScheduleTask.objects.get(job=job.id).id), operator())[0].value == {"return": 7}
     assert ScheduleTask.objects.get(job=job.id).status == "SUCCESS"
 
 
@@ -331,7 +331,7 @@ def test_each_look_is_audited_with_its_reason(acme):
     task = one(do="retry", message=f"no {WORD}", log=["line"])
     run_due()
 
-    shown = dict(reveal(row(task), operator("a complaint")).parts)
+    shown = {part.title: part.text for part in reveal(row(task), operator("a complaint"))}
 
     assert list(shown) == ["Payload", "Last error", "Try 1, which failed", "Log of try 1"]
     assert shown["Last error"] == f"no {WORD}" and WORD in shown["Payload"]
@@ -492,6 +492,7 @@ def test_a_master_is_rotated_without_touching_data_and_taking_it_away_too_early_
 
     use(settings, NEW)  # too early
     assert read_keys().missing == (local_key(OLD).id,)
+    report_worker(new_node_id(), "worker-1", 2, ["default"])
     [problem] = keys_out_of_reach(_status())
     assert "before its last copy is gone" in problem.outward and local_key(OLD).id in problem.detail
     run_due()
@@ -500,9 +501,17 @@ def test_a_master_is_rotated_without_touching_data_and_taking_it_away_too_early_
     }
     assert [found.reachable for found in keys_of()] == [False]
 
-    use(settings, NEW, OLD)
-    assert read_keys().missing == () and list(keys_out_of_reach(_status())) == []
+    use(settings, NEW, OLD)  # a worker that has no such copy is told of by those that do
+    assert read_keys().missing == () and list(keys_not_rotated(_status())) == []
+    [problem] = keys_out_of_reach(_status())
+    assert problem.detail == f"worker-1 lacks {local_key(OLD).id}."
+    Node.objects.all().delete()
+    report_worker(new_node_id(), "worker-1", 2, ["default"])
+    assert list(keys_out_of_reach(_status())) == []
+    [problem] = keys_not_rotated(_status())
+    assert local_key(OLD).id in problem.detail
     assert secrets.rotate().rewrapped == 1
+    assert list(keys_not_rotated(_status())) == []
     use(settings, NEW)
     assert read_keys().missing == ()
     make_due(*tasks)

@@ -17,10 +17,10 @@ def run_slowly(monkeypatch):
     execute("SELECT 1")
     our_connection()._punctual_replanned = float("-inf")  # whatever was slow in the tests before
 
-    def run_slowly() -> None:
+    def run_slowly(*, long: bool = False) -> None:
         with monkeypatch.context() as patch:
             patch.setattr(sql, "SLOW_SECONDS", -1.0)
-            execute("SELECT 1")
+            execute("SELECT 1", long=long)
 
     return run_slowly
 
@@ -50,6 +50,8 @@ def _index_reads(table: str) -> int:
 
 def test_after_a_slow_statement_plans_are_made_anew(run_slowly):
     table = _grown("growing")
+    assert not _read(table)
+    run_slowly(long=True)  # whatever its plan
     assert not _read(table)
 
     run_slowly()

@@ -226,7 +226,7 @@ WRITES = """
     add_subscription_secret backfill_job backfill_jobs create_alarm_channel create_alarm_rule create_calendar create_job
     archive_tenant continue_archiving_tenant stop_archiving_tenant
     create_tenant edit_tenant import_calendar resume_tenant
-    create_subscription create_task create_tasks change_subscription delete_alarm_channel delete_alarm_rule
+    create_subscription create_task create_tasks change_subscription decrypt_task delete_alarm_channel delete_alarm_rule
     delete_calendar delete_job delete_secret delete_subscription discard_dead_letters edit_alarm_channel edit_alarm_rule
     edit_calendar edit_job lift_host move_firing preview_draft replay_dead_letters replay_subscription rerun_graph
     reschedule_task reschedule_unit restore_firing resume_campaign resume_job resume_subscription retry_task set_secret

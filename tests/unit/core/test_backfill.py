@@ -59,6 +59,12 @@ def test_a_firing_that_runs_again_has_a_label_of_its_campaign():
         (Load(4, 1.0, {"A": 0.5}), {"rate": 2.0}, 2.0, "at the rate of 2 a second"),
         (Load(4, 1.0, {"A": 0.5}), {"most_running": 1}, 2.0, "1 may be under way"),
         (Load(4, 1.0, {"A": 0.01}), {"most_running": 1}, 5.0, "1 may be under way"),
+        (
+            Load(4, 0.0, {"A": 2e-6}),
+            {},
+            2_000_000.0,
+            "Less than a second, until Mon 02 Mar 00:00 UTC, since a task takes less than 1 ms",
+        ),
         (Load(33, 99.0, {"A": 1.0}), {}, 1.0, "1.0 of 33 slots are free"),
         (Load(4, 0.0, {}), {"rate": 2.0}, 2.0, "If that is more than the workers manage, later."),
         (Load(4, 0.0, {}), {}, None, "no task of type A ran within the last day"),

@@ -13,11 +13,12 @@ from tasks_app.core.confidential import (
     Unreadable,
     as_json,
     as_text,
-    json_envelope,
     key_number,
+    number_within,
     of_job,
     of_task,
     of_unit,
+    open_json,
     own_words,
     refuse_reserved,
 )
@@ -84,13 +85,16 @@ def test_it_reads_as_a_word_wherever_it_is_shown_and_is_stored_as_it_was():
     assert (str(one), f"{one}", json.dumps({"payload": one})) == (ENCRYPTED, ENCRYPTED, '{"payload": "encrypted"}')
     for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one)), as_json(one.as_json), as_text(one.as_text)):
         assert (other, other.envelope) == (ENCRYPTED, one.envelope)
-    assert json_envelope(json.dumps(one.as_json)) == one.envelope
+    stored = json.dumps(one.as_json)
+    assert open_json(stored, number_within(stored), KEY, UNIT) == "secret"
+    [stored] = KEY.encrypt_json(["secret"], [UNIT])
+    assert KEY.decrypt(as_json(json.loads(stored)).envelope, UNIT) == "secret"
 
 
 @pytest.mark.parametrize("value", [{}, {"$punctual": 1}, {"$punctual": "1:7:x", "more": 1}, ["$punctual"], "x", None])
 def test_what_only_looks_like_it_is_not_taken_for_it(value):
     assert as_json(value) is value
-    assert json_envelope(json.dumps(value)) is None
+    assert number_within(json.dumps(value)) is None
 
 
 @pytest.mark.parametrize("envelope", ["", "2:7:x", "1:x:y", "1:" + "9" * 30 + ":x", "x"])

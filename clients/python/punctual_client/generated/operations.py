@@ -114,6 +114,7 @@ from .api.tasks import cancel_tasks as _cancel_tasks
 from .api.tasks import complete_task as _complete_task
 from .api.tasks import create_task as _create_task
 from .api.tasks import create_tasks as _create_tasks
+from .api.tasks import decrypt_task as _decrypt_task
 from .api.tasks import explain_task as _explain_task
 from .api.tasks import fail_task as _fail_task
 from .api.tasks import list_attempts as _list_attempts
@@ -169,6 +170,8 @@ from .models.campaign_page import CampaignPage
 from .models.campaign_state import CampaignState
 from .models.causes_out import CausesOut
 from .models.complete_in import CompleteIn
+from .models.decrypt_in import DecryptIn
+from .models.decrypted_out import DecryptedOut
 from .models.delivery_out import DeliveryOut
 from .models.delivery_page import DeliveryPage
 from .models.draft_in import DraftIn
@@ -1085,6 +1088,19 @@ class Operations:
             if page.next_ is None:
                 return
             after = page.next_
+
+    def decrypt_task(
+        self,
+        task_id: int,
+        body: DecryptIn,
+    ) -> DecryptedOut:
+        """Read what is encrypted of a task"""
+        answer = _decrypt_task.sync_detailed(
+            client=self.client,
+            task_id=task_id,
+            body=body,
+        )
+        return cast(DecryptedOut, answer.parsed)
 
     def list_runs(
         self,
@@ -3381,6 +3397,19 @@ class AsyncOperations:
             if page.next_ is None:
                 return
             after = page.next_
+
+    async def decrypt_task(
+        self,
+        task_id: int,
+        body: DecryptIn,
+    ) -> DecryptedOut:
+        """Read what is encrypted of a task"""
+        answer = await _decrypt_task.asyncio_detailed(
+            client=self.client,
+            task_id=task_id,
+            body=body,
+        )
+        return cast(DecryptedOut, answer.parsed)
 
     async def list_runs(
         self,

@@ -1088,6 +1088,26 @@ export type DeclaredOut = {
 };
 
 /**
+ * DecryptIn
+ */
+export type DecryptIn = {
+    /**
+     * Why you need to see it; the audit keeps it
+     */
+    reason: string;
+};
+
+/**
+ * DecryptedOut
+ *
+ * What was encrypted of the task. That you have seen it is in the audit.
+ */
+export type DecryptedOut = {
+    task: number;
+    parts: Array<PartOut>;
+};
+
+/**
  * DeliveryOut
  *
  * One call to a receiver.
@@ -1460,6 +1480,13 @@ export type HealthOut = {
  * `notice` can wait; `trouble` needs somebody now.
  */
 export type HealthStatus = 'ok' | 'trouble' | 'notice';
+
+/**
+ * HiddenPart
+ *
+ * What may be encrypted of a task.
+ */
+export type HiddenPart = 'payload' | 'result' | 'error' | 'log';
 
 /**
  * HostLimitIn
@@ -2720,6 +2747,21 @@ export type PaceIn = {
 };
 
 /**
+ * PartOut
+ */
+export type PartOut = {
+    what: HiddenPart;
+    /**
+     * The try that the message or the log is of; null: it is of the task
+     */
+    attempt: number | null;
+    /**
+     * A payload or result as JSON; else text
+     */
+    value: unknown;
+};
+
+/**
  * PauseIn
  *
  * Why, and for how long.
@@ -2855,7 +2897,7 @@ export type ProductOut = {
     quantity: number | null;
     synced_at: string | null;
     /**
-     * Null: it is being synced, or nothing is scheduled
+     * Null: it is being synced, was put aside, or nothing is scheduled
      */
     next_sync_at: string | null;
     /**
@@ -6967,6 +7009,65 @@ export type ListLogsResponses = {
 };
 
 export type ListLogsResponse = ListLogsResponses[keyof ListLogsResponses];
+
+export type DecryptTaskData = {
+    body: DecryptIn;
+    path: {
+        task_id: number;
+    };
+    query?: never;
+    url: '/tasks/{task_id}/decrypt';
+};
+
+export type DecryptTaskErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_LANE_CLOSED`: The lane is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DEGRADED`: Only critical work fires at the moment; `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type DecryptTaskError = DecryptTaskErrors[keyof DecryptTaskErrors];
+
+export type DecryptTaskResponses = {
+    /**
+     * OK
+     */
+    200: DecryptedOut;
+};
+
+export type DecryptTaskResponse = DecryptTaskResponses[keyof DecryptTaskResponses];
 
 export type ListCalendarsData = {
     body?: never;

@@ -62,6 +62,8 @@ from .condition import Condition
 from .database_standby_out import DatabaseStandbyOut
 from .day_out import DayOut
 from .declared_out import DeclaredOut
+from .decrypt_in import DecryptIn
+from .decrypted_out import DecryptedOut
 from .delivery_out import DeliveryOut
 from .delivery_page import DeliveryPage
 from .draft_in import DraftIn
@@ -79,6 +81,7 @@ from .firing_outcome import FiringOutcome
 from .forecast_out import ForecastOut
 from .health_out import HealthOut
 from .health_status import HealthStatus
+from .hidden_part import HiddenPart
 from .host_limit_in import HostLimitIn
 from .host_limit_out import HostLimitOut
 from .host_tried_out import HostTriedOut
@@ -142,6 +145,7 @@ from .overdue_lane_out import OverdueLaneOut
 from .overdue_order_out import OverdueOrderOut
 from .overlap import Overlap
 from .pace_in import PaceIn
+from .part_out import PartOut
 from .pause_in import PauseIn
 from .payload_schema import PayloadSchema
 from .peak_out import PeakOut
@@ -318,6 +322,8 @@ __all__ = (
     "DatabaseStandbyOut",
     "DayOut",
     "DeclaredOut",
+    "DecryptedOut",
+    "DecryptIn",
     "DeliveryOut",
     "DeliveryPage",
     "DraftIn",
@@ -335,6 +341,7 @@ __all__ = (
     "ForecastOut",
     "HealthOut",
     "HealthStatus",
+    "HiddenPart",
     "HostLimitIn",
     "HostLimitOut",
     "Hosts",
@@ -398,6 +405,7 @@ __all__ = (
     "OverdueOrderOut",
     "Overlap",
     "PaceIn",
+    "PartOut",
     "PauseIn",
     "PayloadSchema",
     "PeakOut",

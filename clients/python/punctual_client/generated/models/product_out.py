@@ -18,7 +18,7 @@ class ProductOut:
         name (str):
         quantity (int | None): Null: never synced
         synced_at (datetime.datetime | None):
-        next_sync_at (datetime.datetime | None): Null: it is being synced, or nothing is scheduled
+        next_sync_at (datetime.datetime | None): Null: it is being synced, was put aside, or nothing is scheduled
         failures (int): Since the last sync that succeeded
         created_at (datetime.datetime):
     """
