@@ -60,7 +60,7 @@ BODIES = {
 }
 # What has no id: the same for all tenants, or told apart by its name.
 NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1", "token": NO_TOKEN, "host": "api.example.com"}
-NAMES |= {"safeguard": "delay"}
+NAMES |= {"safeguard": "delay", "username": "ada"}
 
 
 def address(path: str, **ids: object) -> str:
@@ -195,7 +195,7 @@ def test_tokens_by_command():
     call_command("api_token", "revoke", str(ApiToken.objects.get().id), stdout=io.StringIO())
     assert known(text) is None
     issued, revoked = deeds().order_by("id")
-    assert (issued.actor, issued.verb, issued.detail["may"]) == ("olga", "issue", "write")
+    assert (issued.actor, issued.verb, issued.detail["may"]) == ("olga", "issue", "operate")
     assert (revoked.subject, revoked.verb) == (issued.subject, "revoke")
     with pytest.raises(CommandError, match="no token"):
         call_command("api_token", "revoke", "99999")
