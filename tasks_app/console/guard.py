@@ -23,6 +23,7 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.typed import keep
 
 from .policy import headers
+from .scope import member, refuse_closed_page, working
 from .templates import in_console
 
 View = Callable[..., HttpResponse]
@@ -89,13 +90,17 @@ def _guarded(site, view: View) -> View:
             refusal = _refusal(request)
             if refusal is not None:
                 return _busy(request, refusal)
-            with DOOR.inside():
-                return admitted(request, *args, **kwargs)
+            with DOOR.inside(), working(request):
+                response = admitted(request, *args, **kwargs)
+                # What is shown depends on who works where, which is known until here.
+                late = member() is not None and isinstance(response, SimpleTemplateResponse)
+                return response.render() if late else response
 
     def admitted(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         before = people.acting.set(lambda: request.user.get_username())
         try:
             with acting_from(people.address_of(request)):
+                refuse_closed_page(request)
                 response = protected(request, *args, **kwargs)
         except tuple(TOLD) as error:
             if not site.has_permission(request):
