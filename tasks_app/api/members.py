@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from django.http import HttpRequest
-from ninja import Path, Router, Schema
+from ninja import Path, Router, Schema, Status
 from pydantic import Field
 
 from tasks_app.core.roles import USUAL_LANES, Right, Role, highest
@@ -146,7 +146,7 @@ def issue_token(request: HttpRequest, body: TokenIn):
     how = {"types": body.types, "lanes": body.lanes or USUAL_LANES, "rights": [body.right], "days": body.days}
     by = operator(request, body.reason)
     row, text = api_tokens.issue(body.name, asked.tenant, by, internal=asked.is_internal, granter=asked, **how)
-    return 201, TokenIssued.of(row, text=text)
+    return Status(201, TokenIssued.of(row, text=text))
 
 
 @tokens.patch("/{token_id}", response=TokenOut, summary="Change what a token may do")

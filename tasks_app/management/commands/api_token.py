@@ -1,5 +1,6 @@
 """`manage.py api_token issue NAME --tenant T [--right R] [--types A,B] [--lanes default,low] [--days N]`, `list`,
-`change ID` and `revoke ID`: keys to the REST API. `issue NAME --metrics` makes one that reads /metrics and nothing else."""
+`change ID` and `revoke ID`: keys to the REST API. `issue NAME --metrics` makes one that reads /metrics and nothing
+else."""
 
 from argparse import SUPPRESS
 
