@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tasks_app.core.errors import InvalidTask, NotThere
+from tasks_app.core.errors import InvalidTask, NotThere, ScheduleConflict
 from tasks_app.core.roles import Role, checked_role
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic
@@ -14,6 +14,7 @@ from .outbox import tell
 from .request import checked_name
 from .tenants import checked_tenant, know
 
+ROUNDS = 10
 TOKENS = "token "  # how the names of tokens begin where they act
 
 
@@ -39,20 +40,12 @@ def grant(tenant: str, user_key: str, username: str, role: object, operator: Ope
     checked_name("user", username, ACTOR_LENGTH)
     if username.startswith(TOKENS):
         raise InvalidTask(f"user {username!r} is called like a token, and what it owns could not be told from that's.")
-    with atomic(savepoint=False):
+    with atomic():
         know([tenant])
-        row, new = Membership.objects.get_or_create(
-            user_key=user_key,
-            tenant=tenant,
-            defaults={"username": username, "role": role, "source": source, "granted_by": operator.name},
-        )
-        if not new:
-            row = Membership.objects.select_for_update().filter(id=row.id).first()
-            if row is None:
-                raise InvalidTask(f"the membership of {username!r} was revoked at this very moment. Try again.")
+        row, new = _locked(tenant, user_key, username, role)
         before = None if new else Role(row.role)
         if before == role and row.source == source:
-            return Granted(row, role)
+            return Granted(row, before)
         row.username, row.role, row.source, row.granted_by = username, role, source, operator.name
         row.updated_at = run("clock", {})[0][0]
         row.save()
@@ -65,7 +58,7 @@ def grant(tenant: str, user_key: str, username: str, role: object, operator: Ope
 
 def revoke(tenant: str, username: str, operator: Operator) -> Role:
     """From now on the person has no role there. Returns what they were; NotThere if nothing."""
-    with atomic(savepoint=False):
+    with atomic():
         row = found(tenant, username)
         Membership.objects.filter(id=row.id).delete()
         _audit(operator, "revoke", "revoked", row, {"before": row.role, "after": None})
@@ -80,6 +73,20 @@ def found(tenant: str, username: str) -> Membership:
     if row is None:
         raise NotThere(f"there is no member {username[:ACTOR_LENGTH]!r} in tenant {tenant!r}.")
     return row
+
+
+def _locked(tenant: str, user_key: str, username: str, role: Role) -> tuple[Membership, bool]:
+    """The person's membership until the end of the transaction, and whether it is new. Others may make it, or take it
+    away, while we look."""
+    whose = {"tenant": tenant, "user_key": user_key}
+    for _ in range(ROUNDS):
+        row = Membership.objects.select_for_update().filter(**whose).first()
+        if row is not None:
+            return row, False
+        row, new = Membership.objects.get_or_create(**whose, defaults={"username": username, "role": role})
+        if new:
+            return row, True
+    raise ScheduleConflict(f"the membership of {username!r} was made and revoked again and again. Try again.")
 
 
 def _audit(operator: Operator, verb: str, outcome: str, row: Membership, detail: dict) -> None:

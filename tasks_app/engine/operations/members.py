@@ -46,7 +46,7 @@ def grant(
 ) -> Granted:
     """`granter`: who does it, with what they have in that tenant; None: somebody at the command line of the server."""
     wanted = checked_role(role)
-    with atomic(savepoint=False):
+    with atomic():
         if granter is not None:
             _refuse_outsider(granter, tenant, username)
             refuse_more(Grant(wanted.rights), granter.grant)
@@ -55,7 +55,7 @@ def grant(
 
 
 def revoke(tenant: str, username: str, operator: Operator, *, granter: Caller | None = None) -> Role:
-    with atomic(savepoint=False):
+    with atomic():
         if granter is not None:
             _refuse_outsider(granter, tenant, username)
         return members.revoke(tenant, username, operator)
@@ -72,7 +72,7 @@ def set_memberships(user: object, wanted: Mapping[str, object], *, source: str, 
     key, name = str(user.pk), user.get_username()
     rows = {row.tenant: row for row in Membership.objects.filter(user_key=key)}
     reason = f"as {source} says"
-    with atomic(savepoint=False):
+    with atomic():
         for tenant, role in asked.items():
             row = rows.get(tenant)
             if row is None or (row.source == source and row.role != role):
