@@ -128,7 +128,7 @@ def revoke_membership(request: HttpRequest, username: Named, idempotency_key: Ke
     return 204, None
 
 
-@tokens.get("", response=TokenPage, summary="List the tokens of the tenant, latest first, without their text")
+@tokens.get("", response=TokenPage, summary="List the tokens of the tenant, without their text")
 @may_answer("SCH_403_FORBIDDEN")
 def list_tokens(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
     asked = _who_may(request, "view_apitoken")

@@ -56,6 +56,7 @@ class Migration(migrations.Migration):
                 ("updated_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
+                "verbose_name": "member",
                 "db_table": "punctual_membership",
                 "permissions": [("operate_membership", "Can grant, change and revoke memberships in tenants")],
                 "default_permissions": ("view",),

@@ -27,6 +27,7 @@ class Membership(OurModel):
 
     class Meta:
         db_table = "punctual_membership"
+        verbose_name = "member"
         default_permissions = ("view",)
         permissions = [("operate_membership", "Can grant, change and revoke memberships in tenants")]
         constraints = [

@@ -73,6 +73,7 @@ def issue(
     checked_name("tenant", tenant, TENANT_LENGTH)
     _refuse_internal_by_mistake(tenant, internal)
     wanted = (WRITING if can_write else READING) if rights is None else checked_rights(rights)
+    _refuse_closed(granter, types)
     given = _as_columns(wanted) | {"tenant": tenant, "types": _checked_types(types), "lanes": _checked_lanes(lanes)}
     _refuse_beyond(granter, tenant, given, _end(days))
     return _issued(name, operator, days, given)
@@ -100,6 +101,7 @@ def change(
         before = _told(token)
         wanted = token.rights if rights is None else checked_rights(rights)
         given = _as_columns(wanted)
+        _refuse_closed(granter, token.types if types is ... else types)
         given["types"] = token.types if types is ... else _checked_types(types)
         given["lanes"] = token.lanes if lanes is None else _checked_lanes(lanes)
         _refuse_beyond(granter, token.tenant, given, token.expires_at)
@@ -119,17 +121,21 @@ def _as_columns(rights: frozenset[Right]) -> dict[str, object]:
     return {"can_write": Right.OPERATE in rights, "right": highest(rights)}
 
 
+def _refuse_closed(granter: Caller | None, types: Sequence[str] | None) -> None:
+    """Types that the granter could not use; whether there are such types at all is not told."""
+    if granter is not None and not granter.everywhere:
+        for one in types or ():
+            granter.refuse_closed_type(one)
+
+
 def _refuse_beyond(granter: Caller | None, tenant: str, given: dict, until: datetime | None) -> None:
     """Nobody hands out more than they have, nor anything of a tenant that is not theirs."""
     if granter is None:
         return
     if Right.ADMINISTER not in granter.rights and not granter.everywhere:
         raise NotAllowed("you may not say who may do what here. An administrator of the tenant can.")
-    if not granter.everywhere:
-        if tenant != granter.tenant:
-            raise NotAllowed(f"you may issue tokens of tenant {granter.tenant!r}, and of no other.")
-        for one in given["types"] or ():
-            granter.refuse_closed_type(one)
+    if not granter.everywhere and tenant != granter.tenant:
+        raise NotAllowed(f"you may issue tokens of tenant {granter.tenant!r}, and of no other.")
     refuse_more(Grant(up_to(given["right"]), given["types"], given["lanes"], until), granter.grant)
 
 
