@@ -38,5 +38,5 @@ MEMBERS: dict[str, list] = {
     "TokenPatch": [{"right": "read", "reason": "it only reports"}],
     "TokenOut": [_TOKEN],
     "TokenIssued": [_TOKEN | {"last_used_at": None, "text": "pnc_9mB3x…"}],
-    "TokenPage": [{"items": [_TOKEN], "next": "7"}],
+    "TokenPage": [{"items": [_TOKEN | {"types": None}], "next": "7"}],
 }
