@@ -1,5 +1,6 @@
 """The operator's pages: overview, tasks, jobs, calendars, campaigns, what was done by whom, batches, the fleet, tokens,
-who is told of what, alarms, safeguards, quarantine, sites, recoveries, tenants, and the hosts and secrets of callbacks.
+members, who is told of what, alarms, safeguards, quarantine, sites, recoveries, tenants, and the hosts and secrets of
+callbacks.
 
 They belong to the console and never to the project's own site; without django-unfold there are none.
 """
@@ -22,6 +23,7 @@ if missing_for_console() is None:
         jobs,
         letters,
         lookups,
+        members,
         overview,
         recoveries,
         safeguards,
@@ -39,6 +41,7 @@ if missing_for_console() is None:
         "installation",
         "letters",
         "lookups",
+        "members",
         "overview",
         "recoveries",
         "safeguards",

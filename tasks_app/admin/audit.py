@@ -8,6 +8,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import whose, working_in
 from tasks_app.console.site import console
 from tasks_app.engine.watch.audit_browse import page_of_entries
 from tasks_app.engine.watch.audit_status import read_audit
@@ -26,13 +27,13 @@ PAGE = 50
 class AuditEntryAdmin(LookOnly, ModelAdmin):
     def get_queryset(self, request):
         """Who logged in from where is for those who may see the users."""
-        return super().get_queryset(request).exclude(verb__in=_hidden(request))
+        return super().get_queryset(request).filter(**whose()).exclude(verb__in=_hidden(request))
 
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*AuditForm.base_fields, "after", "looked"))
         context = self.admin_site.each_context(request) | {"title": gettext("Audit entries"), "opts": self.opts}
-        context |= _listed(request) | {"proof": read_audit()}
+        context |= _listed(request) | {"proof": read_audit() if working_in() is None else None}
         return TemplateResponse(request, "tasks_app/entry_list.html", context)
 
     @requires(may_view)
@@ -44,7 +45,7 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
             "title": gettext("Audit entry {id}").format(id=entry.id),
             "opts": self.opts,
         }
-        context |= {"entry": entry, "what": _about(entry), "shows_address": people.may_be_seen_by(request.user)}
+        context |= {"entry": entry, "what": _about(entry), "shows_address": not _hidden(request)}
         context |= {"link": AuditLink.objects.filter(entry=entry.id, at=entry.created_at).first()}
         return TemplateResponse(request, "tasks_app/entry.html", context)
 
@@ -66,7 +67,7 @@ def _listed(request: HttpRequest) -> dict:
 
 
 def _hidden(request: HttpRequest) -> tuple[str, ...]:
-    return () if people.may_be_seen_by(request.user) else people.VERBS
+    return () if working_in() is None and people.may_be_seen_by(request.user) else people.VERBS
 
 
 def _about(entry: AuditEntry) -> str:

@@ -15,7 +15,7 @@ from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.models import AnyBatch, TaskBatch
 from tasks_app.pages.lists import refuse_unknown
 
-from .rights import LookOnly, may_view, requires
+from .rights import LookOnly, may_view_platform, requires
 
 SHOWN = 50
 TASKS_SHOWN = 100
@@ -23,7 +23,7 @@ TASKS_SHOWN = 100
 
 @admin.register(TaskBatch, site=console())
 class TaskBatchAdmin(LookOnly, ModelAdmin):
-    @requires(may_view)
+    @requires(may_view_platform)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
         batches = AnyBatch.objects.defer("lateness")
@@ -37,7 +37,7 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
         }
         return TemplateResponse(request, "tasks_app/batches.html", context)
 
-    @requires(may_view)
+    @requires(may_view_platform)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         batch = _batch(object_id)
         context = (

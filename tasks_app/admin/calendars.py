@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import whose
 from tasks_app.console.site import console
 from tasks_app.core.calendars import WEEKDAYS
 from tasks_app.core.errors import NotThere, PunctualError
@@ -21,12 +22,12 @@ from tasks_app.engine.operations.jobs import once
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import AuditEntry, Calendar, JobDefinition
 from tasks_app.models.calendar import CALENDAR_NAME_LENGTH
-from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
+from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
-from .forms import reason_field
+from .forms import TenantField, reason_field
 from .rights import LookOnly, may_operate_jobs, may_view_jobs, requires
 
 LIST, ONE = "tasks_app_calendar_changelist", "tasks_app_calendar_change"
@@ -53,7 +54,7 @@ class CalendarOrderForm(forms.Form):
 
 
 class CalendarForm(CalendarOrderForm):
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=TENANT_LENGTH, initial=DEFAULT_TENANT)
+    tenant = TenantField(initial=DEFAULT_TENANT)
     name = forms.CharField(label=gettext_lazy("Name"), max_length=CALENDAR_NAME_LENGTH)
     weekdays = forms.TypedMultipleChoiceField(
         label=gettext_lazy("Off in every week"),
@@ -132,7 +133,7 @@ class CalendarAdmin(LookOnly, ModelAdmin):
     @requires(may_view_jobs)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        found = list(Calendar.objects.order_by("tenant", "name")[:SHOWN])
+        found = list(Calendar.objects.filter(**whose()).order_by("tenant", "name")[:SHOWN])
         rows = [(one, ", ".join(gettext(WEEKDAYS[day - 1]) for day in one.weekdays)) for one in found]
         context = self.page(request) | {"found": rows, "more": len(found) == SHOWN}
         return TemplateResponse(request, "tasks_app/calendars.html", context)
@@ -233,6 +234,6 @@ def _lines(days: dict[str, str]) -> str:
 
 def _calendar(object_id: object) -> Calendar:
     try:
-        return Calendar.objects.get(id=int(object_id))
+        return Calendar.objects.get(id=int(object_id), **whose())
     except (ValueError, OverflowError, Calendar.DoesNotExist):
         raise Http404(gettext("There is no calendar {object_id!r}.").format(object_id=str(object_id)[:40])) from None

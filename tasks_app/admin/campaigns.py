@@ -13,6 +13,7 @@ from django.urls import path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import seen
 from tasks_app.console.site import console
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.errors import InvalidTask
@@ -22,12 +23,11 @@ from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.campaigns.begin import RELEASES
 from tasks_app.lifecycle.campaigns.steps import GONE
 from tasks_app.models import AuditEntry, Campaign
-from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
 from . import overview
-from .forms import most_running_field, rate_field, reason_field
+from .forms import TenantField, most_running_field, rate_field, reason_field
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import DONE, FOUND, KINDS, LEFT, MADE, split
 
@@ -73,7 +73,7 @@ class FilterForm(forms.Form):
     kind = forms.ChoiceField(
         label=gettext_lazy("Action"), required=False, choices=[("", gettext_lazy("Any")), *KINDS.items()]
     )
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    tenant = TenantField(required=False)
 
 
 class ReasonForm(forms.Form):
@@ -232,7 +232,7 @@ def _sentence(campaign: Campaign) -> str:
 
 
 def _campaign(object_id: str) -> Campaign:
-    found = campaign_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
+    found = seen(campaign_by_id(int(object_id))) if re.fullmatch("[0-9]{1,18}", object_id) else None
     if found is None:
         raise Http404(
             gettext("There is no campaign {object_id!r}; those that are over are kept for some weeks.").format(

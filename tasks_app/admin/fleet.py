@@ -23,7 +23,7 @@ from tasks_app.pages.lists import refuse_unknown
 
 from . import overview
 from .forms import reason_field
-from .rights import LookOnly, may_operate, may_read_api, may_view, requires
+from .rights import LookOnly, may_operate_platform, may_read_api, may_view_platform, requires
 
 PARTS = ("problems", "nodes", "lanes", "shards", "limits", "chores")
 PAUSE, RESUME = "pause", "resume"
@@ -51,14 +51,14 @@ class FleetAdmin(LookOnly, ModelAdmin):
         ]
         return [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
 
-    @requires(may_view)
+    @requires(may_view_platform)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
         context = self._page(request) | _read(request) | overview.refreshed("tasks_app_fleet_parts")
         context["may_read_api"] = may_read_api(request)
         return TemplateResponse(request, "tasks_app/fleet.html", context)
 
-    @requires(may_view)
+    @requires(may_view_platform)
     def parts_view(self, request: HttpRequest) -> HttpResponse:
         answer = TemplateResponse(request, "tasks_app/parts/all.html", _read(request))
         answer["Cache-Control"] = "no-store"
@@ -71,7 +71,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
         context = self._page(request) | {"title": gettext_lazy("Health"), "api_url": api_url()}
         return TemplateResponse(request, "tasks_app/health.html", context)
 
-    @requires(may_operate)
+    @requires(may_operate_platform)
     def lane_view(self, request: HttpRequest, lane: str) -> HttpResponse:
         """GET says what pausing or resuming would do; POST does it."""
         if lane not in LANES:

@@ -10,8 +10,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.conf import conf
+from tasks_app.console.scope import member, working_in
 from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES
-from tasks_app.core.errors import InvalidTask
+from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.states import Status
@@ -70,6 +71,42 @@ class UtcField(forms.Field):
             ) from None
 
 
+class TenantField(forms.CharField):
+    """A tenant; of somebody who works in one it is that, and no other can be sent."""
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**{"max_length": TENANT_LENGTH, "label": gettext_lazy("Tenant")} | kwargs)
+
+    def get_bound_field(self, form: forms.Form, field_name: str) -> forms.BoundField:
+        if (own := working_in()) is not None:
+            self.initial, self.widget.attrs["readonly"] = own, True
+        return super().get_bound_field(form, field_name)
+
+    def bound_data(self, data: object, initial: object) -> object:
+        return working_in() or super().bound_data(data, initial)
+
+    def clean(self, value: object) -> str:
+        own = working_in()
+        if own is None:
+            return super().clean(value)
+        if value not in (None, "", own):
+            raise forms.ValidationError(gettext("You work in tenant {tenant}, and in no other.").format(tenant=own))
+        return own
+
+
+class LaneField(forms.ChoiceField):
+    """A lane; of somebody who works in one tenant one that is open to them."""
+
+    def clean(self, value: object) -> str:
+        lane, asked = super().clean(value), member()
+        if asked is not None and lane and lane != OWN_LANE:
+            try:
+                asked.refuse_closed_lane(lane)
+            except PunctualError as error:
+                raise forms.ValidationError(str(error)) from None
+        return lane
+
+
 def reason_field() -> forms.CharField:
     return forms.CharField(
         label=gettext_lazy("Reason"),
@@ -101,10 +138,10 @@ def most_running_field() -> forms.IntegerField:
     )
 
 
-def lane_field() -> forms.ChoiceField:
+def lane_field() -> LaneField:
     """Where tasks wait that are to run again."""
     own = (OWN_LANE, gettext_lazy("each in its own lane"))
-    return forms.ChoiceField(
+    return LaneField(
         label=gettext_lazy("Run them in lane"),
         choices=[*((lane, lane) for lane in LANES), own],
         initial=LANE,
@@ -128,7 +165,7 @@ class FilterForm(forms.Form):
         required=False,
         choices=[("", gettext_lazy("Any")), *((lane, lane) for lane in LANES)],
     )
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    tenant = TenantField(required=False)
     job = forms.IntegerField(label=gettext_lazy("Job"), required=False, min_value=1, max_value=2**63 - 1)
     when = forms.ChoiceField(label=gettext_lazy("Time"), required=False, choices=WHEN)
     since = UtcField(label=gettext_lazy("From (UTC)"), required=False)
@@ -198,7 +235,7 @@ class AuditForm(forms.Form):
     verb = forms.CharField(label=gettext_lazy("Action"), required=False, max_length=20)
     subject = forms.CharField(label=gettext_lazy("Subject"), required=False, max_length=250)
     task = forms.IntegerField(label=gettext_lazy("Task"), required=False, min_value=1, max_value=2**63 - 1)
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    tenant = TenantField(required=False)
     reason = forms.CharField(label=gettext_lazy("Reason"), required=False, max_length=REASON_LENGTH)
     since = UtcField(label=gettext_lazy("From (UTC)"), required=False)
     until = UtcField(label=gettext_lazy("Until (UTC)"), required=False)

@@ -6,28 +6,28 @@ from uuid import uuid4
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import seen, usable_kinds
 from tasks_app.console.site import console
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.graphs import RunState
 from tasks_app.engine.operations.jobs import once
 from tasks_app.engine.operations.runs import rerun
-from tasks_app.engine.watch.runs import RunFilter, page_of_runs, run_by_id
+from tasks_app.engine.watch.runs import RunFilter, kinds_in, page_of_runs, run_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.run import RunView, read_lines
 from tasks_app.models import AuditEntry, GraphRun
-from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
-from .forms import reason_field
+from .forms import TenantField, reason_field
 from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, requires
 
 PAGE = 30
@@ -44,7 +44,7 @@ WORDS = {
 
 
 class FilterForm(forms.Form):
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    tenant = TenantField(required=False)
     job = forms.IntegerField(
         label=gettext_lazy("Number of its first job"), required=False, min_value=1, max_value=2**63 - 1
     )
@@ -91,7 +91,7 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
             "path": [view.nodes[job].name for job in view.critical_path],
             "picture": drawn(view, linked=may_view(request)),
             "entries": entries,
-            "may_operate": may_operate_jobs(request),
+            "may_operate": may_operate_jobs(request) and usable_kinds(kinds_in(view)),
         }
         return TemplateResponse(request, "tasks_app/graph_run.html", context)
 
@@ -99,6 +99,8 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
     def rerun_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         """GET says what it would do; POST does it."""
         view = _view(str(run_id))
+        if not usable_kinds(kinds_in(view)):
+            raise PermissionDenied
         form = RerunForm(view, request.POST or None)
         if form.is_valid():
             given = form.cleaned_data
@@ -166,7 +168,7 @@ def _name(view: RunView) -> str:
 
 def _view(object_id: str) -> RunView:
     found = run_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
-    if found is None:
+    if found is None or seen(found.run) is None:
         raise Http404(
             gettext("There is no run {object_id!r}; they are kept as long as what is over.").format(
                 object_id=object_id[:40]

@@ -24,7 +24,7 @@ from tasks_app.models import Installation
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
-from .rights import LookOnly, may_operate_installation, may_view, may_view_installation, requires
+from .rights import LookOnly, may_operate_installation, may_view_installation, may_view_platform, requires
 from .secrets import ReasonOnly
 
 LIST = "tasks_app_installation_changelist"
@@ -192,7 +192,7 @@ class StandbySite:
 
 def banner(request: HttpRequest) -> list[InstallationView | StandbySite]:
     """That nothing runs, or that somebody is asked: for those who may look at tasks."""
-    if not may_view(request):
+    if not may_view_platform(request):
         return []
     view = read_view()
     return [view] * bool(view.sentence) + [StandbySite(view)] * bool(view.site_words)

@@ -29,9 +29,19 @@ from tasks_app.lifecycle.jobs.request import JobRequest, as_request, field_of
 from tasks_app.models import Calendar, JobDefinition
 from tasks_app.models.calendar import CALENDAR_NAME_LENGTH
 from tasks_app.models.job_definition import NAME_LENGTH
-from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
+from tasks_app.models.schedule_task import DEFAULT_TENANT
 
-from .forms import UtcField, cap_field, lane_field, most_running_field, pace_of, rate_field, reason_field
+from .forms import (
+    LaneField,
+    TenantField,
+    UtcField,
+    cap_field,
+    lane_field,
+    most_running_field,
+    pace_of,
+    rate_field,
+    reason_field,
+)
 
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
 _GROUPS = (
@@ -144,7 +154,7 @@ class NamesField(forms.CharField):
 
 
 class JobFilterForm(forms.Form):
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    tenant = TenantField(required=False)
     name = forms.CharField(label=gettext_lazy("Name begins with"), required=False, max_length=NAME_LENGTH, strip=False)
     status = forms.ChoiceField(
         label=gettext_lazy("State"),
@@ -168,7 +178,7 @@ class JobFilterForm(forms.Form):
 class JobForm(forms.Form):
     """A job as its fields. What makes no sense is told by the same rules as everywhere, beside its field."""
 
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=TENANT_LENGTH, initial=DEFAULT_TENANT)
+    tenant = TenantField(initial=DEFAULT_TENANT)
     name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_LENGTH)
     task_type = forms.CharField(label=gettext_lazy("Task type"), max_length=100)
     payload = JsonField(label=gettext_lazy("Payload (JSON)"), required=False)
@@ -192,7 +202,7 @@ class JobForm(forms.Form):
         required=False,
         choices=[(str(one), words) for one, words in _DAY_OFF_WORDS.items()],
     )
-    lane = forms.ChoiceField(
+    lane = LaneField(
         label=gettext_lazy("Lane"),
         required=False,
         choices=[("", gettext_lazy("The handler's")), *((one, one) for one in LANES)],

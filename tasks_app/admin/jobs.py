@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import changeable, may_change, member, whose
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, RetryLimited, UnknownJob
 from tasks_app.core.jobs import JobStatus, Overlap
@@ -56,9 +57,11 @@ from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, J
 from .rights import (
     LookOnly,
     may_create_over_api,
+    may_make_jobs,
     may_operate_alarms,
     may_operate_jobs,
     may_view,
+    may_view_forecast,
     may_view_jobs,
     requires,
 )
@@ -130,7 +133,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         return may_view_jobs(request)
 
     def has_add_permission(self, request, obj=None) -> bool:
-        return may_operate_jobs(request)
+        return may_make_jobs(request)
 
     def get_urls(self) -> list:
         pages = [
@@ -163,9 +166,11 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context["sees_tasks"] = may_view(request)
         context["picture"] = _graph(job)
         context["may_alarm"] = may_operate_alarms(request)
+        context["may_operate"] = may_make_jobs(request) and may_change(job)
+        context["may_backfill"] = may_operate_jobs(request)
         return TemplateResponse(request, "tasks_app/job.html", context)
 
-    @requires(may_view_jobs, methods=("GET", "HEAD"))
+    @requires(may_view_forecast, methods=("GET", "HEAD"))
     def forecast_view(self, request: HttpRequest) -> HttpResponse:
         refuse_unknown(request)
         return TemplateResponse(request, "tasks_app/forecast.html", self.page(request) | forecast.read(request))
@@ -177,7 +182,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context = self.page(request) | {"title": gettext_lazy("New job"), "api_url": api_url()}
         return TemplateResponse(request, "tasks_app/job_panel.html", context)
 
-    @requires(may_operate_jobs, methods=("POST",))
+    @requires(may_make_jobs, methods=("POST",))
     def draft_view(self, request: HttpRequest, job_id: int | None = None) -> HttpResponse:
         """What the form would save, for whoever is filling it in."""
         job = None if job_id is None else _job(job_id)
@@ -189,19 +194,19 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         answer["Cache-Control"] = "no-store"
         return answer
 
-    @requires(may_operate_jobs)
+    @requires(may_make_jobs)
     def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
         return self._form_page(request, None)
 
-    @requires(may_operate_jobs)
+    @requires(may_make_jobs)
     def edit_view(self, request: HttpRequest, job_id: int) -> HttpResponse:
-        return self._form_page(request, _job(job_id))
+        return self._form_page(request, changeable(_job(job_id)))
 
-    @requires(may_operate_jobs)
+    @requires(may_make_jobs)
     def order_view(self, request: HttpRequest, job_id: int, verb: str) -> HttpResponse:
         if verb not in VERBS:
             raise Http404(gettext("There is no action {verb!r} here.").format(verb=verb[:20]))
-        job = _job(job_id)
+        job = changeable(_job(job_id))
         form = JobOrderForm(verb, job, request.POST or None)
         status = 200
         if request.method == "POST":
@@ -216,11 +221,11 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context |= {"button": button, "will": will} | (_declared(job) if verb == "delete" else {})
         return TemplateResponse(request, "tasks_app/job_order.html", context, status=status)
 
-    @requires(may_operate_jobs)
+    @requires(may_make_jobs)
     def firing_view(self, request: HttpRequest, job_id: int, verb: str) -> HttpResponse:
         if verb not in FIRING_VERBS:
             raise Http404(gettext("There is no action {verb!r} here.").format(verb=verb[:20]))
-        job = _job(job_id)
+        job = changeable(_job(job_id))
         form = FiringForm(verb, request.GET.get("at", ""), request.POST or None)
         status = 200
         if request.method == "POST":
@@ -239,7 +244,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_operate_jobs)
     def backfill_view(self, request: HttpRequest, job_id: int) -> HttpResponse:
         """GET asks for the range, POST is the dry run, and only what that has shown can be begun."""
-        job = _job(job_id)
+        job = changeable(_job(job_id))
         form, foreseen, status = BackfillForm(job, request.POST or None), None, 200
         if request.method == "POST":
             status = 400
@@ -300,7 +305,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         return self.admin_site.each_context(request) | {
             "opts": self.opts,
             "title": gettext("Jobs"),
-            "may_operate": may_operate_jobs(request),
+            "may_operate": may_make_jobs(request),
             "now": timezone.now(),
         }
 
@@ -463,13 +468,20 @@ def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> obje
 
 
 def _save(form: JobForm, job: JobDefinition | None, operator: Operator) -> JobDefinition:
-    given = form.cleaned_data
+    given, asked = form.cleaned_data, member()
+    if asked is not None:
+        asked.refuse_closed_type(given["task_type"])
     if job is None:
-        return jobs.create_job(form.request, operator, tenant=given["tenant"])
-    if not form.changes:
+        saved = jobs.create_job(form.request, operator, tenant=given["tenant"])
+    elif not form.changes:
         raise PunctualError(gettext("nothing has changed, so there is nothing to save."))
-    # A form without its revision was not made by us; none is older than this.
-    return jobs.edit_job(job.id, form.changes, operator, tenant=job.tenant, revision=given["revision"] or 0)
+    else:
+        # A form without its revision was not made by us; none is older than this.
+        revision = given["revision"] or 0
+        saved = jobs.edit_job(job.id, form.changes, operator, tenant=job.tenant, revision=revision)
+    if asked is not None:
+        asked.refuse_closed_lane(saved.lane)  # that of its type, if none was named; else what was done is undone
+    return saved
 
 
 def _carried_out(form, deed: Callable[[Operator], object], request: HttpRequest) -> object:
@@ -509,6 +521,6 @@ def _bookmark(request: HttpRequest) -> Bookmark | None:
 
 def _job(object_id: object) -> JobDefinition:
     try:
-        return JobDefinition.objects.get(id=int(object_id))
+        return JobDefinition.objects.get(id=int(object_id), **whose())
     except (ValueError, OverflowError, JobDefinition.DoesNotExist):
         raise Http404(gettext("There is no job {object_id!r}.").format(object_id=str(object_id)[:40])) from None

@@ -10,9 +10,8 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.operations.letters import MOST_NAMED
 from tasks_app.engine.watch.letters import LetterFilter
-from tasks_app.models.schedule_task import TENANT_LENGTH
 
-from .forms import BulkForm, UtcField, cap_field, lane_field, pace_of, rate_field, reason_field
+from .forms import BulkForm, TenantField, UtcField, cap_field, lane_field, pace_of, rate_field, reason_field
 from .words import LETTER_VERBS
 
 
@@ -20,7 +19,7 @@ class LetterFilterForm(forms.Form):
     type = forms.CharField(label=gettext_lazy("Type"), required=False, max_length=100)
     tag = forms.CharField(label=gettext_lazy("Tag"), required=False, max_length=TAG_LENGTH)
     job = forms.IntegerField(label=gettext_lazy("Job"), required=False, min_value=1, max_value=2**63 - 1)
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), required=False, max_length=TENANT_LENGTH)
+    tenant = TenantField(required=False)
     since = UtcField(label=gettext_lazy("Died from (UTC)"), required=False)
     until = UtcField(label=gettext_lazy("Until (UTC)"), required=False)
     cause = forms.RegexField("^[0-9a-f]{16}$", label=gettext_lazy("Cause"), required=False)

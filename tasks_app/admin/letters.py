@@ -1,6 +1,7 @@
 """Dead letters: by cause, one by one, and the page of one; replayed and discarded as campaigns, after a preview."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 from django.contrib import admin, messages
@@ -12,11 +13,12 @@ from django.urls import path
 from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import changeable, member, seen
 from tasks_app.console.site import console
 from tasks_app.core.campaigns import CAP
 from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError, RetryLimited
 from tasks_app.engine.operations.letters import Foreseen, change_tags, deal_with, foresee
-from tasks_app.engine.watch.letters import STEPS, Cause, Causes, Curve, causes, curve, page_of_letters
+from tasks_app.engine.watch.letters import STEPS, Cause, Causes, Curve, LetterFilter, causes, curve, page_of_letters
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import LANE
@@ -60,7 +62,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
 
     @requires(may_operate, ("POST",))
     def tags_view(self, request: HttpRequest, letter: int) -> HttpResponse:
-        row, form = _letter(str(letter)), TagsForm(request.POST)
+        row, form = changeable(_letter(str(letter))), TagsForm(request.POST)
         if form.is_valid():
             wanted = form.cleaned_data["tags"]
             change = {"add": [one for one in wanted if one not in row.tags]}
@@ -123,7 +125,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
         order = form.cleaned_data
         operator = Operator(request.user.get_username(), order["reason"], order["operation"])
         try:
-            campaign = deal_with(order["verb"], order["filter"], operator, form.pace, letters=_chosen(order))
+            campaign = deal_with(order["verb"], _usable(order["filter"]), operator, form.pace, letters=_chosen(order))
         except NothingToDo:
             messages.warning(request, gettext("Nothing matches any more; nothing was changed."))
             return HttpResponseRedirect(_back(request.POST.get("filter", "")))
@@ -137,7 +139,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
 
     def _preview(self, request: HttpRequest, form, order: dict, words: list, status: int = 200) -> HttpResponse:
         chosen = _chosen(order)
-        foreseen = foresee(order["filter"], order.get("cap") or CAP, chosen)
+        foreseen = foresee(_usable(order["filter"]), order.get("cap") or CAP, chosen)
         context = self._page(request) | {
             "title": LETTER_VERBS[order["verb"]],
             "form": form,
@@ -227,7 +229,7 @@ def _range(drawn: Curve | None) -> str:
 
 
 def _sample(one: Cause) -> dict | None:
-    letter = DlqEntry.objects.filter(id=one.letter).first()
+    letter = seen(DlqEntry.objects.filter(id=one.letter).first())
     return None if letter is None else {"letter": letter, "task": task_by_id(letter.task_id)}
 
 
@@ -243,6 +245,11 @@ def _told(letter: DlqEntry) -> dict:
     }
 
 
+def _usable(wanted: LetterFilter) -> LetterFilter:
+    """Of those, the ones that whoever works in one tenant may act on."""
+    return wanted if member() is None else replace(wanted, types=member().usable_types())
+
+
 def _chosen(order: dict) -> list[int] | None:
     return order["ids"] if order["scope"] == LetterOrderForm.CHOSEN else None
 
@@ -256,7 +263,7 @@ def _back(query: str) -> str:
 
 
 def _letter(object_id: str) -> DlqEntry:
-    found = DlqEntry.objects.filter(id=int(object_id)).first() if re.fullmatch("[0-9]{1,18}", object_id) else None
+    found = seen(DlqEntry.objects.filter(id=int(object_id)).first()) if re.fullmatch("[0-9]{1,18}", object_id) else None
     if found is None:
         raise Http404(
             gettext("There is no dead letter {object_id!r}; closed ones are kept for some days.").format(

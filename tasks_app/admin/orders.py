@@ -9,7 +9,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import OperationalError
 from django.db.models import Count, Max, Min
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -17,6 +17,7 @@ from django.template.response import TemplateResponse
 from django.utils import translation
 from django.utils.translation import gettext
 
+from tasks_app.console.scope import may_change_each, member, seen, whose
 from tasks_app.core.campaigns import CAP
 from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError, RetryLimited
 from tasks_app.engine.operations.campaigns import start_matching
@@ -53,6 +54,7 @@ def preview(pages, request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _refused(pages, request, form)
     order = form.cleaned_data
+    _refuse_foreign(order)
     foreseen = _foreseen(order)
     kept = {
         "verb": order["verb"],
@@ -73,8 +75,10 @@ def carry_out(pages, request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         if set(form.errors) - {"reason", "at", "cap", "rate", "lane"}:
             return _refused(pages, request, form)
+        _refuse_foreign(form.cleaned_data)
         return _preview_page(pages, request, form, form.cleaned_data, _foreseen(form.cleaned_data), status=400)
     order = form.cleaned_data
+    _refuse_foreign(order)
     operator = Operator(request.user.get_username(), order["reason"], order["operation"])
     try:
         if order["scope"] == OrderForm.MATCHING:
@@ -105,7 +109,7 @@ def carry_out(pages, request: HttpRequest) -> HttpResponse:
 
 def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     """What an operation did: from its entries."""
-    entries = AuditEntry.objects.filter(operation=operation)
+    entries = AuditEntry.objects.filter(operation=operation, **whose())
     first = entries.order_by("id").first()
     if first is None:
         raise Http404(gettext("There is no such operation."))
@@ -126,6 +130,24 @@ def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
 def _of_jobs(counts: Counter) -> list[tuple[int, str]]:
     """What became of jobs and lanes is written as it is said."""
     return [(count, outcome) for outcome, count in counts.items() if outcome not in list(Answer)]
+
+
+def _refuse_foreign(order: dict) -> None:
+    """For whoever works in one tenant, what is elsewhere is not there, and what they may not change stays as it is."""
+    asked = member()
+    if asked is None:
+        return
+    if order["scope"] == OrderForm.MATCHING:
+        if asked.owns_only:
+            raise PermissionDenied
+        order["filter"] = replace(order["filter"], types=asked.usable_types(), lanes=asked.lanes)
+        return
+    rows = tasks_by_id(order["ids"])
+    for id_ in order["ids"]:
+        if seen(rows.get(id_)) is None:
+            raise Http404(gettext("There is no task {id}.").format(id=id_))
+    if len(may_change_each(list(rows.values()))) < len(rows):
+        raise PermissionDenied
 
 
 def _foreseen(order: dict) -> Preview:

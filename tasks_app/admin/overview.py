@@ -20,7 +20,7 @@ from tasks_app.pages.charts import Chart, Series, bars, lines
 from tasks_app.pages.links import console_url
 from tasks_app.pages.spans import milliseconds, span
 
-from .rights import may_operate, may_view
+from .rights import may_operate_platform, may_view_platform
 
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
 REFRESH_SECONDS = 5
@@ -29,7 +29,7 @@ SHARES = (0.50, 0.95, 0.99)
 
 def first_page(request: HttpRequest) -> dict:
     """Those who may not look at tasks get the list of what they may look at."""
-    if not may_view(request):
+    if not may_view_platform(request):
         return {}
     return read(request) | refreshed("tasks_app_overview") | {"title": gettext("Overview")}
 
@@ -54,7 +54,7 @@ def read(request: HttpRequest) -> dict:
 def told(request: HttpRequest, status: SchedulerStatus) -> dict:
     """What the parts need that both pages have."""
     return {
-        "may_operate": may_operate(request),
+        "may_operate": may_operate_platform(request),
         "status": status,
         "nodes": [node for node in status.nodes if node.live],
         "gone": [node for node in status.nodes if not node.live],

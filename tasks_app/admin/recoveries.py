@@ -11,14 +11,14 @@ from tasks_app.engine.operations.recovery.report import as_page, seconds_of, ste
 from tasks_app.models import Recovery
 from tasks_app.pages.lists import refuse_unknown
 
-from .rights import LookOnly, may_view, requires
+from .rights import LookOnly, may_view_platform, requires
 
 SHOWN = 100
 
 
 @admin.register(Recovery, site=console())
 class RecoveryAdmin(LookOnly, ModelAdmin):
-    @requires(may_view)
+    @requires(may_view_platform)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
         rows = Recovery.objects.order_by("-id")[:SHOWN]
@@ -30,7 +30,7 @@ class RecoveryAdmin(LookOnly, ModelAdmin):
         }
         return TemplateResponse(request, "tasks_app/recoveries.html", context)
 
-    @requires(may_view)
+    @requires(may_view_platform)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         row = Recovery.objects.filter(id=int(object_id)).first() if _is_id(object_id) else None
         if row is None:

@@ -1,9 +1,17 @@
-"""Who may look and who may act. Asked on the server for every page and every form, whatever the page showed."""
+"""Who may look and who may act. Asked on the server for every page and every form, whatever the page showed.
+
+Somebody who works in one tenant is asked for the right of their role there, everybody else for Django's permission.
+What no role opens is for those who have the permission, and work in all tenants.
+"""
 
 from functools import wraps
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseNotAllowed
+
+from tasks_app.console.needs import NEEDS
+from tasks_app.console.scope import member
+from tasks_app.core.roles import Right
 
 VIEW = "tasks_app.view_scheduletask"
 OPERATE = "tasks_app.operate_scheduletask"
@@ -12,6 +20,8 @@ VIEW_JOBS = "tasks_app.view_jobdefinition"
 OPERATE_JOBS = "tasks_app.operate_jobdefinition"
 VIEW_TOKENS = "tasks_app.view_apitoken"
 OPERATE_TOKENS = "tasks_app.operate_apitoken"
+VIEW_MEMBERS = "tasks_app.view_membership"
+OPERATE_MEMBERS = "tasks_app.operate_membership"
 VIEW_SUBSCRIPTIONS = "tasks_app.view_subscription"
 OPERATE_SUBSCRIPTIONS = "tasks_app.operate_subscription"
 VIEW_SECRETS = "tasks_app.view_secret"
@@ -28,98 +38,136 @@ VIEW_ALARMS = "tasks_app.view_alarmrule"
 OPERATE_ALARMS = "tasks_app.operate_alarmrule"
 
 
+def _may(request: HttpRequest, permission: str, right: Right | None = None) -> bool:
+    """`right`: what somebody who works in one tenant needs there; None: they never may."""
+    asked = member()
+    return request.user.has_perm(permission) if asked is None else right in asked.rights
+
+
 def may_view(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW)
+    return _may(request, VIEW, Right.READ)
+
+
+def may_view_platform(request: HttpRequest) -> bool:
+    """What is of no tenant: the overview, batches, the fleet."""
+    return _may(request, VIEW)
 
 
 def may_operate(request: HttpRequest) -> bool:
-    return may_view(request) and request.user.has_perm(OPERATE)
+    return may_view(request) and _may(request, OPERATE, Right.OPERATE)
+
+
+def may_operate_platform(request: HttpRequest) -> bool:
+    return may_view_platform(request) and _may(request, OPERATE)
+
+
+def may_order(request: HttpRequest) -> bool:
+    """Something about some task: which ones, each order asks."""
+    return may_view(request) and _may(request, OPERATE, Right.SCHEDULE)
 
 
 def may_decrypt(request: HttpRequest) -> bool:
-    return may_view(request) and request.user.has_perm(DECRYPT)
+    return may_view_platform(request) and _may(request, DECRYPT)
 
 
 def may_view_jobs(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW_JOBS)
+    return _may(request, VIEW_JOBS, Right.READ)
+
+
+def may_view_forecast(request: HttpRequest) -> bool:
+    """Of what all tenants fire together."""
+    return _may(request, VIEW_JOBS)
 
 
 def may_operate_jobs(request: HttpRequest) -> bool:
-    return may_view_jobs(request) and request.user.has_perm(OPERATE_JOBS)
+    return may_view_jobs(request) and _may(request, OPERATE_JOBS, Right.OPERATE)
+
+
+def may_make_jobs(request: HttpRequest) -> bool:
+    """And change some: which ones, each page asks."""
+    return may_view_jobs(request) and _may(request, OPERATE_JOBS, Right.SCHEDULE)
 
 
 def may_read_api(request: HttpRequest) -> bool:
     """The API has both jobs and tasks, so a page that reads it needs the rights to both."""
-    return may_view(request) and may_view_jobs(request)
+    return may_view_platform(request) and may_view_forecast(request)
 
 
 def may_create_over_api(request: HttpRequest) -> bool:
     """And to create a job with it, one needs to operate both."""
-    return may_operate(request) and may_operate_jobs(request)
+    return may_read_api(request) and may_operate_platform(request) and may_operate_jobs(request)
 
 
 def may_view_tokens(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW_TOKENS)
+    return _may(request, VIEW_TOKENS, Right.ADMINISTER)
 
 
 def may_operate_tokens(request: HttpRequest) -> bool:
-    return may_view_tokens(request) and request.user.has_perm(OPERATE_TOKENS)
+    return may_view_tokens(request) and _may(request, OPERATE_TOKENS, Right.ADMINISTER)
+
+
+def may_view_members(request: HttpRequest) -> bool:
+    return _may(request, VIEW_MEMBERS, Right.ADMINISTER)
+
+
+def may_operate_members(request: HttpRequest) -> bool:
+    return may_view_members(request) and _may(request, OPERATE_MEMBERS, Right.ADMINISTER)
 
 
 def may_view_subscriptions(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW_SUBSCRIPTIONS)
+    return _may(request, VIEW_SUBSCRIPTIONS)
 
 
 def may_operate_subscriptions(request: HttpRequest) -> bool:
-    return may_view_subscriptions(request) and request.user.has_perm(OPERATE_SUBSCRIPTIONS)
+    return may_view_subscriptions(request) and _may(request, OPERATE_SUBSCRIPTIONS)
 
 
 def may_view_secrets(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW_SECRETS)
+    return _may(request, VIEW_SECRETS)
 
 
 def may_operate_secrets(request: HttpRequest) -> bool:
-    return may_view_secrets(request) and request.user.has_perm(OPERATE_SECRETS)
+    return may_view_secrets(request) and _may(request, OPERATE_SECRETS)
 
 
 def may_view_hosts(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW_HOSTS)
+    return _may(request, VIEW_HOSTS)
 
 
 def may_operate_hosts(request: HttpRequest) -> bool:
-    return may_view_hosts(request) and request.user.has_perm(OPERATE_HOSTS)
+    return may_view_hosts(request) and _may(request, OPERATE_HOSTS)
 
 
 def may_view_tenants(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW_TENANTS)
+    return _may(request, VIEW_TENANTS)
 
 
 def may_operate_tenants(request: HttpRequest) -> bool:
-    return may_view_tenants(request) and request.user.has_perm(OPERATE_TENANTS)
+    return may_view_tenants(request) and _may(request, OPERATE_TENANTS)
 
 
 def may_view_safeguards(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW_SAFEGUARDS)
+    return _may(request, VIEW_SAFEGUARDS)
 
 
 def may_operate_safeguards(request: HttpRequest) -> bool:
-    return may_view_safeguards(request) and request.user.has_perm(OPERATE_SAFEGUARDS)
+    return may_view_safeguards(request) and _may(request, OPERATE_SAFEGUARDS)
 
 
 def may_view_installation(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW_INSTALLATION)
+    return _may(request, VIEW_INSTALLATION)
 
 
 def may_operate_installation(request: HttpRequest) -> bool:
-    return may_view_installation(request) and request.user.has_perm(OPERATE_INSTALLATION)
+    return may_view_installation(request) and _may(request, OPERATE_INSTALLATION)
 
 
 def may_view_alarms(request: HttpRequest) -> bool:
-    return request.user.has_perm(VIEW_ALARMS)
+    return _may(request, VIEW_ALARMS)
 
 
 def may_operate_alarms(request: HttpRequest) -> bool:
-    return may_view_alarms(request) and request.user.has_perm(OPERATE_ALARMS)
+    return may_view_alarms(request) and _may(request, OPERATE_ALARMS)
 
 
 def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):
@@ -143,10 +191,11 @@ class LookOnly:
     """For ModelAdmins: rows are written by the scheduler alone, and one right opens all of its pages."""
 
     def has_module_permission(self, request) -> bool:
-        return may_view(request)
+        return self.has_view_permission(request)
 
     def has_view_permission(self, request, obj=None) -> bool:
-        return may_view(request)
+        """Somebody who works in one tenant is not shown the way to a page that no role opens."""
+        return may_view(request) and (member() is None or f"tasks_app_{self.opts.model_name}_changelist" in NEEDS)
 
     def has_add_permission(self, request, obj=None) -> bool:
         return False

@@ -21,7 +21,7 @@ from tasks_app.models.safeguard import SUBJECT_LENGTH
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
-from .rights import LookOnly, may_operate_safeguards, may_view, may_view_safeguards, requires
+from .rights import LookOnly, may_operate_safeguards, may_view_platform, may_view_safeguards, requires
 from .secrets import ReasonOnly
 
 LIST = "tasks_app_safeguard_changelist"
@@ -131,4 +131,4 @@ class SafeguardAdmin(LookOnly, ModelAdmin):
 
 def banner(request: HttpRequest) -> list:
     """What safeguards do now, for those who may look at tasks."""
-    return acting() if may_view(request) else []
+    return acting() if may_view_platform(request) else []

@@ -16,9 +16,11 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import may_change, may_change_each, member, seen
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.links import LINKS
+from tasks_app.core.phrases import for_outsiders
 from tasks_app.engine.operations.reveal import reveal
 from tasks_app.engine.watch.export import csv_lines
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, walk_tasks
@@ -38,7 +40,7 @@ from tasks_app.pages.lists import refuse_unknown
 
 from . import orders, overview
 from .forms import FilterForm
-from .rights import LookOnly, may_decrypt, may_operate, may_view, requires
+from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, may_view_platform, requires
 from .secrets import ReasonOnly
 from .words import VERBS, doing
 
@@ -90,6 +92,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         )
         context["why"] = why_task(task) if "why" in request.GET else None
         context["may_decrypt"] = is_hidden(task) and may_decrypt(request)
+        context["may_operate"] = may_order(request) and may_change(task)
         return TemplateResponse(request, "tasks_app/task.html", context)
 
     @requires(may_view)
@@ -135,18 +138,18 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         refuse_unknown(request, FilterForm.base_fields)
         return _exported(request)
 
-    @requires(may_view)
+    @requires(may_view_platform)
     def overview_view(self, request: HttpRequest) -> HttpResponse:
         """The overview's parts alone: what a visible tab asks for every few seconds."""
         answer = TemplateResponse(request, "tasks_app/parts/all.html", overview.read(request))
         answer["Cache-Control"] = "no-store"
         return answer
 
-    @requires(may_operate, ("POST",))
+    @requires(may_order, ("POST",))
     def order_view(self, request: HttpRequest) -> HttpResponse:
         return orders.preview(self, request)
 
-    @requires(may_operate, ("POST",))
+    @requires(may_order, ("POST",))
     def run_view(self, request: HttpRequest) -> HttpResponse:
         return orders.carry_out(self, request)
 
@@ -159,7 +162,8 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         return self.admin_site.each_context(request) | {
             "opts": self.opts,
             "title": gettext("Tasks"),
-            "may_operate": may_operate(request),
+            "may_operate": may_order(request),
+            "may_match": may_operate(request),
             "now": timezone.now(),
         }
 
@@ -183,6 +187,7 @@ def _listed(request: HttpRequest) -> dict:
         "next": found.next or "",
         "looked": found.looked_at + _looked_before(request),
         "verbs": [(verb, words) for verb, words in VERBS.items()],
+        "changeable": may_change_each(found.tasks),
         "filtered": bool(form.query),
         "exported": MOST_EXPORTED,
     }
@@ -194,10 +199,20 @@ def _exported(request: HttpRequest) -> HttpResponseBase:
     if not form.is_valid():
         raise BadRequest(form.errors.as_text())
     tasks = walk_tasks(form.filter, cold=form.cleaned_data.get("cold", False))
+    if member() is not None:
+        tasks = _without_frames(tasks)
     answer = StreamingHttpResponse(_lines(tasks), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="tasks-{timezone.now():%Y%m%d-%H%M%S}.csv"'
     answer["Cache-Control"] = "no-store"
     return answer
+
+
+def _without_frames(tasks: Iterator[AnyTask]) -> Iterator[AnyTask]:
+    """What handlers said, not where they run."""
+    for task in tasks:
+        if isinstance(task.error_msg, str):
+            task.error_msg = for_outsiders(task.error_msg)
+        yield task
 
 
 def _lines(tasks: Iterator[AnyTask]) -> Iterator[str]:
@@ -239,7 +254,7 @@ def _told(task: TaskFields) -> dict:
         "late": late_by(task),
         "waited": waited(task),
         "attempts": TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
-        "batch": run.batch is not None and AnyBatch.objects.filter(batch_no=run.batch).exists(),
+        "batch": member() is None and run.batch is not None and AnyBatch.objects.filter(batch_no=run.batch).exists(),
         "letters": DlqEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "entries": AuditEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "logs": _logs(TaskLog.objects.filter(task_id=task.id).exclude(batch_no=task.batch_no)),
@@ -270,7 +285,7 @@ def _logs(rows: QuerySet[TaskLog]) -> list[TaskLog]:
 
 
 def _task(object_id: str) -> TaskFields:
-    task = task_by_id(int(object_id)) if re.fullmatch("[0-9]{1,18}", object_id) else None
+    task = seen(task_by_id(int(object_id))) if re.fullmatch("[0-9]{1,18}", object_id) else None
     if task is None:
         raise Http404(
             gettext("There is no task {object_id!r}; finished ones are kept for some days.").format(

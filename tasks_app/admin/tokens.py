@@ -1,4 +1,4 @@
-"""The page of the API's tokens: issue one, whose text is shown this once; see which are in use; revoke one."""
+"""The page of the API's tokens: issue one, whose text is shown this once; see which are in use; change, revoke."""
 
 from uuid import uuid4
 
@@ -13,34 +13,37 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import granter, whose, working_in
 from tasks_app.console.site import console
 from tasks_app.core.errors import PunctualError
+from tasks_app.core.lanes import LANES
+from tasks_app.core.roles import USUAL_LANES, Right, highest
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.engine.operations import api_tokens
 from tasks_app.engine.operations.jobs import once
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import ApiToken
-from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
-from .forms import reason_field
+from .forms import TenantField, reason_field
 from .rights import (
     LookOnly,
     may_decrypt,
-    may_operate,
-    may_operate_jobs,
     may_operate_tokens,
-    may_view,
-    may_view_jobs,
     may_view_tokens,
     requires,
 )
 
 SHOWN = 500
 LIST = "tasks_app_apitoken_changelist"
-READ, WRITE = "read", "write"
+RIGHT_WORDS = {
+    Right.READ: gettext_lazy("read"),
+    Right.SCHEDULE: gettext_lazy("schedule: also make jobs and tasks, and change those it has made"),
+    Right.OPERATE: gettext_lazy("operate: also change everything of the tenant"),
+    Right.ADMINISTER: gettext_lazy("administer: also say who may do what in the tenant"),
+}
 
 
 class RevokeForm(forms.Form):
@@ -51,9 +54,36 @@ class RevokeForm(forms.Form):
         super().__init__(*args, initial={"operation": uuid4()}, **kwargs)
 
 
-class TokenForm(RevokeForm):
+class RightsForm(RevokeForm):
+    """What a token may do."""
+
+    may = forms.ChoiceField(label=gettext_lazy("It may"), choices=())
+    types = forms.CharField(
+        label=gettext_lazy("Task types, separated by commas; empty: all that are open to its tenant"), required=False
+    )
+    lanes = forms.CharField(label=gettext_lazy("Lanes, separated by commas; empty: all but critical"), required=False)
+    field_order = ("may", "types", "lanes", "reason", "operation")
+
+    def __init__(self, choices: list[tuple[str, str]], *args, token: ApiToken | None = None, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["may"].choices = choices
+        if token is not None:
+            self.initial |= {"may": api_tokens.rights_of(token), "types": ", ".join(token.types or ())}
+            self.initial |= {"lanes": ", ".join(LANES if token.lanes is None else token.lanes)}
+
+    @property
+    def wanted(self) -> dict:
+        given = self.cleaned_data
+        return {
+            "rights": [given["may"]],
+            "types": api_tokens.listed(given["types"]) or None,
+            "lanes": api_tokens.listed(given["lanes"]) or USUAL_LANES,
+        }
+
+
+class TokenForm(RightsForm):
     name = forms.CharField(label=gettext_lazy("Who will use it"), max_length=api_tokens.NAME_LENGTH)
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=TENANT_LENGTH)
+    tenant = TenantField()
     internal = forms.BooleanField(
         label=format_lazy(
             gettext_lazy("Internal: yes, for tenant {tenant}, with the scheduler's own tasks and those of its apps"),
@@ -61,21 +91,17 @@ class TokenForm(RevokeForm):
         ),
         required=False,
     )
-    may = forms.ChoiceField(label=gettext_lazy("It may"), choices=())
     decrypt = forms.BooleanField(label=gettext_lazy("It may see what is encrypted"), required=False)
-    types = forms.CharField(
-        label=gettext_lazy("Task types, separated by commas; empty: all that are open to its tenant"), required=False
-    )
-    lanes = forms.CharField(label=gettext_lazy("Lanes, separated by commas; empty: all but critical"), required=False)
     days = forms.FloatField(label=gettext_lazy("Expires after this many days; empty: never"), required=False)
     field_order = ("name", "tenant", "internal", "may", "decrypt", "types", "lanes", "days", "reason", "operation")
 
     def __init__(self, choices: list[tuple[str, str]], decrypts: bool, *args, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["may"].choices = choices
+        super().__init__(choices, *args, **kwargs)
         if not decrypts:
             del self.fields["decrypt"]
         self.initial |= {"days": 365}
+        if working_in() is not None:
+            del self.fields["internal"]
 
 
 @admin.register(ApiToken, site=console())
@@ -93,6 +119,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         pages = [
             ("", self.changelist_view, "changelist"),
             ("add/", self.add_view, "add"),
+            ("<int:token_id>/edit/", self.edit_view, "edit"),
             ("<int:token_id>/revoke/", self.revoke_view, "revoke"),
         ]
         return [
@@ -103,10 +130,10 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
     @requires(may_view_tokens)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        found = list(ApiToken.objects.defer("digest").order_by("-id")[:SHOWN])
+        found = list(ApiToken.objects.defer("digest").filter(**whose()).order_by("-id")[:SHOWN])
         now = timezone.now()
         context = self._page(request, gettext("API tokens")) | {
-            "found": [(token, _state(token, now)) for token in found],
+            "found": [(token, _state(token, now), _may(token)) for token in found],
             "internal": INTERNAL_TENANT,
             "shown": SHOWN if len(found) == SHOWN else None,
             "may_issue": self.has_add_permission(request),
@@ -127,14 +154,35 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/token_form.html", context, status=status)
 
     @requires(may_operate_tokens)
-    def revoke_view(self, request: HttpRequest, token_id: int) -> HttpResponse:
-        token = ApiToken.objects.defer("digest").filter(id=token_id).first() if token_id < 2**63 else None
-        if token is None:
+    def edit_view(self, request: HttpRequest, token_id: int) -> HttpResponse:
+        """Other rights, types or lanes, from the next call on; never more than whoever changes it has."""
+        token, rights = _token(token_id), _rights(request)
+        if not rights:
+            raise PermissionDenied
+        if token.metrics or token.revoked_at:
             raise Http404(gettext("There is no such token."))
+        form = RightsForm(rights, request.POST or take_back(request), token=token)
+        if request.method == "POST" and form.is_valid():
+            operator = _operator(request, form)
+            try:
+                once(operator, lambda: api_tokens.change(token.id, operator, granter=granter(request), **form.wanted))
+            except PunctualError as error:
+                form.add_error(None, str(error))
+            else:
+                messages.success(request, gettext("{name} was saved.").format(name=token.name))
+                return HttpResponseRedirect(console_url(LIST))
+        title = gettext("Change: {name}").format(name=token.name)
+        context = self._page(request, title) | {"form": form, "token": token}
+        status = 400 if request.method == "POST" else 200
+        return TemplateResponse(request, "tasks_app/token_form.html", context, status=status)
+
+    @requires(may_operate_tokens)
+    def revoke_view(self, request: HttpRequest, token_id: int) -> HttpResponse:
+        token = _token(token_id)
         form = RevokeForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             operator = _operator(request, form)
-            if once(operator, lambda: api_tokens.revoke(token.id, operator)):
+            if once(operator, lambda: api_tokens.revoke(token.id, operator, tenant=working_in())):
                 messages.success(request, gettext("{name} no longer works.").format(name=token.name))
             else:
                 messages.warning(
@@ -151,14 +199,9 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
     def _issued(self, request: HttpRequest, form: TokenForm) -> HttpResponse | None:
         """The page with its text, which is nowhere else; None if it was refused, and the form says why."""
         given = form.cleaned_data
-        how = {
-            "can_write": given["may"] == WRITE,
-            "can_decrypt": given.get("decrypt", False),
-            "days": given["days"],
-            "types": api_tokens.listed(given["types"]) or None,
-        }
-        how["internal"] = given["internal"]
-        how["lanes"] = api_tokens.listed(given["lanes"]) or api_tokens.USUAL_LANES
+        how = form.wanted | {"days": given["days"], "granter": granter(request)}
+        how["can_decrypt"] = given.get("decrypt", False)
+        how["internal"] = given.get("internal", False)
         try:
             operator = _operator(request, form)
             made = once(operator, lambda: api_tokens.issue(given["name"], given["tenant"], operator, **how))
@@ -174,7 +217,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         context = self._page(request, gettext("New API token")) | {
             "token": token,
             "text": text,
-            "internal": given["internal"],
+            "internal": how["internal"],
         }
         return TemplateResponse(request, "tasks_app/token.html", context)
 
@@ -184,12 +227,18 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
 
 def _rights(request: HttpRequest) -> list[tuple[str, str]]:
     """What a token of this person may do: nobody hands out more than they have."""
-    found = []
-    if may_view(request) and may_view_jobs(request):
-        found.append((READ, gettext("read")))
-        if may_operate(request) and may_operate_jobs(request):
-            found.append((WRITE, gettext("read and write")))
-    return found
+    return [(right.value, words) for right, words in RIGHT_WORDS.items() if right in granter(request).rights]
+
+
+def _token(token_id: int) -> ApiToken:
+    token = ApiToken.objects.defer("digest").filter(id=token_id, **whose()).first() if token_id < 2**63 else None
+    if token is None:
+        raise Http404(gettext("There is no such token."))
+    return token
+
+
+def _may(token: ApiToken) -> str:
+    return "" if token.metrics else RIGHT_WORDS[highest(token.rights)]
 
 
 def _operator(request: HttpRequest, form: RevokeForm) -> Operator:

@@ -13,7 +13,7 @@ from pydantic import Field
 from tasks_app.core.alarms import AlertKind, ChannelKind, Condition
 from tasks_app.core.errors import InvalidTask, TypeClosed
 from tasks_app.engine.operations import alarms as operations
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.alarm_browse import (
     IncidentFilter,
     alerts_of_channel,

@@ -65,7 +65,7 @@ def list_audit(
         tenant=asked.tenant,
         shared=asked.is_operator,
         types=asked.types,
-        hidden=() if asked.is_person and people.may_be_seen_by(request.user) else people.VERBS,
+        hidden=() if asked.everywhere and people.may_be_seen_by(request.user) else people.VERBS,
         verb=verb,
         actor=actor,
         task_id=task_id,

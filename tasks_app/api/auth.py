@@ -1,4 +1,4 @@
-"""Who may call: the bearer of a token, or an operator who is logged in to the admin."""
+"""Who may call: the bearer of a token, or somebody who is logged in to the console and has rights in the tenant."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,20 +14,22 @@ from ninja.security import APIKeyCookie, APIKeyQuery, HttpBearer
 from tasks_app import scope
 from tasks_app.core.away import Run
 from tasks_app.core.errors import QuotaExceeded
+from tasks_app.core.roles import USUAL_LANES, WRITING, Right
 from tasks_app.engine.addresses import is_signed
-from tasks_app.engine.operations.api_tokens import Caller, known
+from tasks_app.engine.operations.api_tokens import known
+from tasks_app.engine.operations.callers import Caller
+from tasks_app.engine.operations.members import rights_of
 from tasks_app.lifecycle.request import checked_name
+from tasks_app.models import Tenant
 from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.pages.links import login_url
 
-from .edges import bound_body
+from .edges import bound_body, view_of
 from .limits import refuse_too_many_calls, unauthenticated
+from .needs import needed
 from .problems import Problem, problem_of, respond
 
-# The API has both jobs and tasks, so an operator needs the rights to both.
-VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
-OPERATE = ("tasks_app.operate_jobdefinition", "tasks_app.operate_scheduletask")
-TENANT_HEADER = "X-Tenant"  # for operators only; a token has a tenant of its own
+TENANT_HEADER = "X-Tenant"  # for people only; a token has a tenant of its own
 _READING = ("GET", "HEAD", "OPTIONS")
 
 
@@ -62,12 +64,10 @@ class Session(APIKeyCookie):
         return super()._get_key(request)
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
-        with scope.all_tenants():
-            if key is None or not _may(request.user, VIEW):
-                return None
-            may_write = _may(request.user, OPERATE)
-        tenant = checked_name(TENANT_HEADER, request.headers.get(TENANT_HEADER) or DEFAULT_TENANT, TENANT_LENGTH)
-        asked = Caller(request.user.get_username(), tenant, may_write, is_person=True)
+        if key is None:
+            return None
+        with scope.all_tenants():  # where they may do what, their memberships say
+            asked = _person(request)
         return _admitted(request, asked, reads=self._reads)
 
 
@@ -80,7 +80,7 @@ class Signature(APIKeyQuery):
         about = key and _addressed(request)
         if not about or not is_signed(about, key):
             return None
-        return _admitted(request, Addressee(f"address of task {about.task}", about.tenant, can_write=True))
+        return _admitted(request, Addressee(f"address of task {about.task}", about.tenant, WRITING))
 
 
 class Addressee(Caller):
@@ -102,7 +102,7 @@ def caller(request: HttpRequest) -> Caller:
 
 def refuse_without(request: HttpRequest, asked: Caller, right: str) -> None:
     """People need the right that the console asks for; tokens that concern all tenants are for that."""
-    if asked.is_person and not request.user.has_perm(right):
+    if asked.everywhere and not request.user.has_perm(right):
         raise Problem("SCH_403_FORBIDDEN", f"your account lacks the permission {right}. An administrator can grant it.")
 
 
@@ -117,7 +117,7 @@ def for_readers(view: Callable) -> Callable:
         except QuotaExceeded as error:
             return respond(problem_of(error))
         with scope.all_tenants():
-            may_view, is_staff = _may(person, VIEW), getattr(person, "is_staff", False)
+            may_view, is_staff = rights_of(person).tenants != frozenset(), getattr(person, "is_staff", False)
         if holder is not None or ("Authorization" not in request.headers and may_view):
             return view(request, *args, **kwargs)
         a_program = person is None or (request.path.endswith(".json") and not is_staff)
@@ -130,9 +130,29 @@ def for_readers(view: Callable) -> Callable:
     return answered
 
 
-def _may(person: object, rights: tuple[str, ...]) -> bool:
-    """A user of a project's own need not have more than Django's admin asks of one, or not even that."""
-    return getattr(person, "is_staff", False) and all(person.has_perm(one) for one in rights)
+def _person(request: HttpRequest) -> Caller | None:
+    """In the tenant that they name, or in their only one. None if they have no rights there, whether there is such a
+    tenant or not."""
+    user, rights = request.user, rights_of(request.user)
+    given = request.headers.get(TENANT_HEADER)
+    only = next(iter(rights.roles), DEFAULT_TENANT) if rights.tenants and len(rights.roles) == 1 else DEFAULT_TENANT
+    tenant = checked_name(TENANT_HEADER, given or only, TENANT_LENGTH)
+    role = rights.roles.get(tenant)
+    known_as = {"is_person": True, "user_key": str(user.pk)}
+    if rights.everywhere and (role is None or role.rights <= rights.everywhere):
+        return Caller(user.get_username(), tenant, rights.everywhere, everywhere=True, **known_as)
+    if role is None:
+        return None
+    row = Tenant.objects.filter(name=tenant).only("state", "reason", "calls_per_minute").first()
+    return Caller(
+        user.get_username(),
+        tenant,
+        role.rights,
+        lanes=USUAL_LANES,
+        suspended=row.reason if row is not None and row.suspended else None,
+        calls_per_minute=row and row.calls_per_minute,
+        **known_as,
+    )
 
 
 def _admitted(request: HttpRequest, asked: Caller | None, *, reads: bool = False) -> Caller | None:
@@ -143,10 +163,12 @@ def _admitted(request: HttpRequest, asked: Caller | None, *, reads: bool = False
     scope.settle(None if asked.is_operator else asked.tenant)
     if asked.calls_per_minute is not None:
         refuse_too_many_calls(asked)
-    if request.method in _READING:
+    reads = reads or request.method in _READING
+    need = needed(view_of(request), reads=reads)
+    if need not in asked.rights:
+        raise Problem("SCH_403_FORBIDDEN", _lacking(need, asked))
+    if reads:
         return asked
-    if not asked.can_write and not reads:
-        raise Problem("SCH_403_FORBIDDEN", "You may read but not write. Ask for a token, or the permissions, to write.")
     if asked.suspended is not None:
         words = (
             f"Tenant {asked.tenant!r} is suspended: {asked.suspended.rstrip('.')}. You may read, but change nothing."
@@ -154,3 +176,10 @@ def _admitted(request: HttpRequest, asked: Caller | None, *, reads: bool = False
         raise Problem("SCH_403_TENANT_SUSPENDED", words)
     bound_body(request)
     return asked
+
+
+def _lacking(need: Right, asked: Caller) -> str:
+    if need is not Right.ADMINISTER and not asked.can_write:
+        return "You may read but not write. Ask for a token, or the permissions, to write."
+    has = ", ".join(right for right in Right if right in asked.rights)
+    return f"This needs the right to {need}, and you may {has}. An administrator of the tenant can grant it."

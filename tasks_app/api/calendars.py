@@ -8,8 +8,8 @@ from pydantic import Field
 
 from tasks_app.core.errors import NotForTenants
 from tasks_app.engine.operations import calendars
-from tasks_app.engine.operations.api_tokens import Caller
 from tasks_app.engine.operations.calendars import CalendarRequest
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.models import Calendar
 
 from .auth import caller

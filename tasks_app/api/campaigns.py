@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES, CampaignState
 from tasks_app.core.errors import InvalidTask
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.operations.campaigns import Pace, start_matching
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns
@@ -189,8 +189,8 @@ def _wanted(asked: Caller, given: dict) -> Filter:
         asked.refuse_closed_lane(given["lane"])
     return Filter(
         tenant=asked.tenant,
-        types=None if asked.is_person else asked.usable_types(),
-        lanes=None if asked.is_person else asked.lanes,
+        types=None if asked.everywhere else asked.usable_types(),
+        lanes=None if asked.everywhere else asked.lanes,
         state=given.pop("status", None),
         **given,
     )

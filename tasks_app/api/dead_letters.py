@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 from tasks_app.core.campaigns import CAP, MOST, RATES, CampaignState
 from tasks_app.core.errors import MOST_TAGS, TAG_LENGTH, NothingToDo
 from tasks_app.core.phrases import first_line
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.operations.letters import MOST_NAMED, change_tags, deal_with, foresee
 from tasks_app.engine.watch.letters import Cause, LetterFilter, causes, page_of_letters
@@ -233,7 +233,7 @@ def _usable(asked: Caller, body: LettersIn) -> LetterFilter:
     """What the caller may act on of what it names: never more than it may see."""
     wanted = LetterFilter(
         tenant=asked.tenant,
-        types=None if asked.is_person else asked.usable_types(),
+        types=None if asked.everywhere else asked.usable_types(),
         task_type=body.task_type,
         fingerprint=body.fingerprint,
         tag=body.tag,

@@ -15,7 +15,7 @@ from tasks_app.engine.web.people import address_of
 from tasks_app.engine.web.standby import REFUSED, STANDBY
 from tasks_app.lifecycle.audit import acting_from
 
-from .edges import largest_body
+from .edges import VIEW, largest_body, view_of
 from .problems import Problem, respond
 
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -46,7 +46,6 @@ LEVERS = {
 }
 NEVER_SHED = WATCHING | REPORTS | LEVERS
 BY_LANE = "trigger_job"  # comes in: only what it finds there says whether it can wait
-_VIEW = "punctual_view"  # where a request keeps the name of its view
 
 
 def admitted(view: Callable, names: Mapping[str, str]) -> Callable:
@@ -54,7 +53,7 @@ def admitted(view: Callable, names: Mapping[str, str]) -> Callable:
 
     @wraps(view)
     def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
-        setattr(request, _VIEW, names.get(request.method, ""))
+        setattr(request, VIEW, names.get(request.method, ""))
         answer = _refused(request)
         if answer is not None:
             return answer
@@ -73,12 +72,12 @@ def refuse_what_can_wait(lane: str) -> None:
 
 def _refused(request: HttpRequest) -> HttpResponse | None:
     """The answer to a call that can't come in now; None: it can."""
-    if _name(request) == "read_liveness":  # which asks about this process alone
+    if view_of(request) == "read_liveness":  # which asks about this process alone
         return None
-    if DOOR.measured and _name(request) == "read_health" and not STANDBY.reading and not DOOR.answers():
+    if DOOR.measured and view_of(request) == "read_health" and not STANDBY.reading and not DOOR.answers():
         STANDBY.connect_aside()
         return respond(Problem("SCH_503_DATABASE_DOWN", "The database does not answer, or takes too long. Try again."))
-    found = None if STANDBY.reading else DOOR.refusal(kind_of(_name(request), request.method))
+    found = None if STANDBY.reading else DOOR.refusal(kind_of(view_of(request), request.method))
     if found is not None and not _is_urgent(request):  # without a new connection to a server that has too many
         return respond(Problem("SCH_503_OVERLOADED", found.words, retry_after=found.retry_after))
     STANDBY.connect()
@@ -97,13 +96,13 @@ def kind_of(name: str, method: str) -> Kind:
 def _is_urgent(request: HttpRequest) -> bool:
     """Whether it schedules tasks in the urgent lane, and no others. Only asked when it would be refused."""
     told = request.META.get("CONTENT_LENGTH") or ""
-    if _name(request) not in ("create_task", "create_tasks"):
+    if view_of(request) not in ("create_task", "create_tasks"):
         return False
     if not told.isdigit() or int(told) > largest_body(bulk=True):
         return False
     try:
         body = json.loads(request.body)
-        tasks = body["tasks"] if _name(request) == "create_tasks" else [body]
+        tasks = body["tasks"] if view_of(request) == "create_tasks" else [body]
         return bool(tasks) and all(_lane_of(task) == URGENT_LANE for task in tasks)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False  # what is wrong with it is told when it comes in
@@ -114,7 +113,3 @@ def _lane_of(task: dict) -> str | None:
         return task["lane"]
     handler = REGISTRY.get(task.get("task_type"))
     return handler and handler.lane
-
-
-def _name(request: HttpRequest) -> str:
-    return getattr(request, _VIEW)

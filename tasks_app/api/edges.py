@@ -23,6 +23,14 @@ BULK_CREATE, BULK_CANCEL = "bulk-create", "bulk-cancel"  # the addresses, by nam
 _BULK_BYTES = 2_621_440  # of their bodies; what Django itself takes unless it is told otherwise
 
 
+VIEW = "punctual_view"  # where a request keeps the name of its view
+
+
+def view_of(request: HttpRequest) -> str:
+    """The name of its view; empty for what is no endpoint."""
+    return getattr(request, VIEW, "")
+
+
 class StrictParser(Parser):
     """JSON as its specification has it: Python would take NaN, and the last of two equal names."""
 

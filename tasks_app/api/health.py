@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 
 from tasks_app.conf import conf
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.fleet_status import Pause
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.verdict import Severity
@@ -153,4 +153,4 @@ def _least(seconds: Iterable[float | None]) -> float | None:
 
 def _paused(pause: Pause, asked: Caller) -> str:
     """A tenant hears that a lane waits; who has stopped it and why is for the scheduler's own people."""
-    return f"by {pause.by}: {pause.reason}" if asked.is_person else "paused"
+    return f"by {pause.by}: {pause.reason}" if asked.everywhere else "paused"

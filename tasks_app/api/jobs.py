@@ -15,6 +15,7 @@ from tasks_app.core.errors import Conflicting, InvalidTask, NameTaken, shown
 from tasks_app.core.jobs import JobStatus
 from tasks_app.database import atomic
 from tasks_app.engine.operations import jobs
+from tasks_app.engine.operations.owners import refuse_not_own
 from tasks_app.engine.watch.browse import Bookmark, Filter
 from tasks_app.engine.watch.firing_load import advice_as_told, advice_for, load_forecast
 from tasks_app.engine.watch.job_browse import JobFilter, page_of_instances, page_of_jobs
@@ -359,9 +360,10 @@ def own_job(request: HttpRequest, job_id: int) -> JobDefinition:
 
 
 def usable(request: HttpRequest, row: Row) -> Row:
-    """The job or task, if the caller may have its type run in its lane; else what was done to it is undone."""
+    """The job or task, if the caller may change it, and have its type run in its lane; else what was done is undone."""
     caller(request).refuse_closed_type(row.task_type)
     caller(request).refuse_closed_lane(row.lane)
+    refuse_not_own(caller(request), row)
     return row
 
 

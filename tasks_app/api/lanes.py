@@ -7,7 +7,7 @@ from ninja import Path, Router, Schema
 from pydantic import Field
 
 from tasks_app.engine.operations import lanes
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.status import LaneStatus, read_status
 
 from .auth import caller
@@ -45,7 +45,7 @@ class LaneOut(Schema):
         shown = paused and asked.is_operator
         return cls(
             name=lane.lane,
-            usable=asked.is_person or asked.lanes is None or lane.lane in asked.lanes,
+            usable=asked.everywhere or asked.lanes is None or lane.lane in asked.lanes,
             paused=paused,
             pause=LanePauseOut(by=lane.paused.by, reason=lane.paused.reason, seconds=lane.paused.seconds_ago)
             if shown

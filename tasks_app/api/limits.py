@@ -7,7 +7,7 @@ from ninja.errors import AuthenticationError
 from ninja.throttling import BaseThrottle
 
 from tasks_app.core.errors import QuotaExceeded
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.web import people, throttle
 from tasks_app.scope import all_tenants
 

@@ -44,6 +44,7 @@ TAGS = [
     {"name": "recoveries", "description": "What was done after incidents, step by step"},
     {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},
     {"name": "tenants", "description": "Who shares the installation: quotas, suspend, resume and archive"},
+    {"name": "members", "description": "Who may do what in a tenant: people and tokens"},
     {"name": "audit", "description": "Who did what, and why"},
     {"name": "scheduler", "description": "How the scheduler itself is doing"},
 ]

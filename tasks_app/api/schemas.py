@@ -15,7 +15,7 @@ from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.core.rules import Reason, Rule
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.lifecycle.jobs.declared import drift, records_of
 from tasks_app.lifecycle.jobs.parents import parent_names
 from tasks_app.lifecycle.jobs.request import calendar_name
@@ -470,5 +470,5 @@ class WhyOut(Schema):
 
     @classmethod
     def of(cls, reason: Reason, asked: Caller) -> "WhyOut":
-        words = reason.words if asked.is_person else reason.outside or reason.words
+        words = reason.words if asked.everywhere else reason.outside or reason.words
         return cls(rule=reason.rule, words=for_outsiders(words))

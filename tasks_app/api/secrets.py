@@ -8,7 +8,7 @@ from ninja import Path, Router, Schema
 from pydantic import Field
 
 from tasks_app.core.callbacks import HTTP_CALLBACK
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.lifecycle import secret_verbs
 from tasks_app.models import Secret
 

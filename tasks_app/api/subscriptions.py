@@ -12,7 +12,7 @@ from tasks_app.core.errors import NotForTenants
 from tasks_app.core.targets import ToWebhook, target_of
 from tasks_app.database import atomic
 from tasks_app.engine.operations import subscriptions
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.relay_status import SubscriptionView, read_relay
 from tasks_app.lifecycle import subscriptions as lifecycle
 from tasks_app.models import Delivery, Subscription

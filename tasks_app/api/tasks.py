@@ -9,6 +9,7 @@ from ninja import Query, Router
 from tasks_app.client import schedule
 from tasks_app.engine.operations import reschedule
 from tasks_app.engine.operations.operate import cancel_tasks, retry_now_and_then
+from tasks_app.engine.operations.owners import keep_units
 from tasks_app.engine.operations.reschedule import Rescheduled
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks
@@ -61,6 +62,7 @@ def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None)
     if planned.outcome is Outcome.EXISTS:
         words = f"{body.task_type} {body.key!r} is already scheduled: task {task.id}, {task.status}."
         raise Problem("SCH_409_DUPLICATE", words, there=as_there(task))
+    keep_units(caller(request), [(task.task_type, task.biz_key)])
     return 201, TaskOut.of(usable(request, task))
 
 

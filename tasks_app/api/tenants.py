@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Path, Router, Schema
 from pydantic import Field
 
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.tenants import TenantView, list_tenants, view_of
 from tasks_app.lifecycle import tenant_archive, tenants
 

@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.fleet_status import LimitView, limits
 from tasks_app.engine.watch.status import COUNT_BOUND
 from tasks_app.lifecycle.limited import limited_types

@@ -64,6 +64,8 @@ TABLES = (
     Table("subscriptions", "punctual_subscription", left_out=("secrets",)),
     Table("secrets", "punctual_secret", left_out=("values",)),
     Table("tokens", "punctual_api_token", left_out=("digest",)),
+    Table("members", "punctual_membership"),
+    Table("owned_units", "punctual_owned_unit"),
     Table("alarm_incidents", "punctual_alarm_incident"),
     Table("alarm_rules", "punctual_alarm_rule"),
     Table("alarm_channels", "punctual_alarm_channel", left_out=("target",)),

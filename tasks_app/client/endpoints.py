@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints
 
 from tasks_app.core.errors import InvalidTask, NotThere
 from tasks_app.core.routers import ROUTERS, may_answer
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.engine.operations.callers import Caller
 
 __all__ = [
     "PAGE",

@@ -24,6 +24,7 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.typed import keep
 
 from .policy import headers
+from .scope import member, refuse_closed_page, working, working_in
 from .templates import in_console
 
 View = Callable[..., HttpResponse]
@@ -90,14 +91,20 @@ def _guarded(site, view: View) -> View:
             refusal = _refusal(request)
             if refusal is not None:
                 return _busy(request, refusal)
-            # Whoever may use the console sees all tenants; which pages, their permissions say.
-            with DOOR.inside(), scope.request(), scope.all_tenants():
-                return scope.carried(admitted(request, *args, **kwargs))
+            # Whoever has rights everywhere sees all tenants; a member, the one they work in.
+            with DOOR.inside(), scope.request(), scope.all_tenants(), working(request):
+                if (tenant := working_in()) is not None:
+                    scope.settle(tenant)
+                response = admitted(request, *args, **kwargs)
+                # What is shown depends on who works where, which is known until here.
+                late = member() is not None and isinstance(response, SimpleTemplateResponse)
+                return response.render() if late else scope.carried(response)
 
     def admitted(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         before = people.acting.set(lambda: request.user.get_username())
         try:
             with acting_from(people.address_of(request)):
+                refuse_closed_page(request)
                 response = protected(request, *args, **kwargs)
         except tuple(TOLD) as error:
             if not site.has_permission(request):

@@ -20,6 +20,7 @@ from tasks_app.pages.links import SITE
 
 from .guard import guard
 from .login import LoginForm
+from .scope import choose, place_of
 
 TITLE = "Punctual"
 LANGUAGES = [{"code": code, "name_local": get_language_info(code)["name_local"]} for code in (ENGLISH, CHINESE)]
@@ -35,7 +36,8 @@ class ConsoleSite(UnfoldAdminSite):
     banner: Callable[[HttpRequest], list] | None = None  # what stands above every page; tasks_app.admin gives it
 
     def get_urls(self) -> list:
-        found = [path("language/", set_language, name="language"), *super().get_urls()]
+        tenant = path("tenant/", self.admin_view(choose), name="tenant")
+        found = [path("language/", set_language, name="language"), tenant, *super().get_urls()]
         guard(self, found)
         return own_transactions(found)
 
@@ -48,6 +50,7 @@ class ConsoleSite(UnfoldAdminSite):
             "site_favicons": [icon],
             "site_url": request.META.get("SCRIPT_NAME") or "/",
             "banner": self.banner(request) if self.banner and request.user.is_authenticated else [],
+            "place": place_of(request),
             "show_languages": is_bilingual(),
             "languages_list": LANGUAGES,
             "languages_action": reverse("admin:language", current_app=self.name),

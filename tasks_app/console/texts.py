@@ -15,6 +15,7 @@ MODELS = (
     gettext_noop("hosts"),
     gettext_noop("incidents"),
     gettext_noop("jobs"),
+    gettext_noop("members"),
     gettext_noop("quarantine"),
     gettext_noop("recoveries"),
     gettext_noop("runs of graphs"),

@@ -52,6 +52,10 @@ class NotForTenants(PunctualError):
     """What the caller of the API wants to change belongs to all tenants."""
 
 
+class NotAllowed(PunctualError):
+    """The caller may know of it, but has no right to do this; nothing was written."""
+
+
 class NotThere(PunctualError):
     """There is no such thing, or the caller may not know of it."""
 

@@ -170,6 +170,7 @@ _BY = {"by": _text("Who did it: a person, a token, or `system`.")}
 _JOB = {"name": _text("The job's name."), "revision": _integer("The job's own revision.")}
 _LANES = {"type": "array", "items": {"type": "string"}, "description": "The lanes that it is about."}
 _TENANT = {"name": _text("The tenant.")}
+_MEMBER = {"tenant": _text("The tenant."), "user": _text("Who.")}
 _AT = "2026-11-16T09:00:00+00:00"
 _LATER = "2026-11-16T09:30:00+00:00"
 
@@ -474,6 +475,20 @@ _OWN = (
             }
         ),
         {"name": "acme", "quota": "max_tasks", "limit": 10_000, "used": 8_123},
+    ),
+    Kind(
+        "member.granted",
+        "A person has a role in a tenant, or another one than before.",
+        _object(
+            _MEMBER | _BY | {"role": _text("What they are there."), "before": _perhaps(_text("What they were before."))}
+        ),
+        {"tenant": "acme", "user": "ada", "by": "olga", "role": "operator", "before": "viewer"},
+    ),
+    Kind(
+        "member.revoked",
+        "A person has no role in a tenant any more.",
+        _object(_MEMBER | _BY | {"before": _text("What they were.")}),
+        {"tenant": "acme", "user": "ada", "by": "olga", "before": "viewer"},
     ),
     Kind(
         "installation.quarantined",

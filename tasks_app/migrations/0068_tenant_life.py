@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tasks_app', '0064_turns_runs'),
+        ('tasks_app', '0067_roles'),
     ]
 
     operations = [

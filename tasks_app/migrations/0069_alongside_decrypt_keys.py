@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0064_turns_runs")]
+    dependencies = [("tasks_app", "0068_tenant_life")]
 
     operations = [
         migrations.AddField(

@@ -32,6 +32,7 @@ from .lane_pause import LanePause
 from .lane_resume import LaneResume
 from .leaving_partition import LeavingPartition
 from .maintenance_entry import MaintenanceEntry
+from .membership import Membership, OwnedUnit
 from .minute_figures import MinuteFigures
 from .node import Node
 from .outbox_event import OutboxEvent
@@ -100,11 +101,13 @@ __all__ = [
     "LaneResume",
     "LeavingPartition",
     "MaintenanceEntry",
+    "Membership",
     "MinuteFigures",
     "MissingEntry",
     "Node",
     "OutboxEvent",
     "OutboxWindow",
+    "OwnedUnit",
     "PastBatch",
     "PastTask",
     "Pulse",

@@ -1,8 +1,10 @@
-"""A key to the REST API, of one tenant, to read or to write; or a key to /metrics. Only its hash is kept."""
+"""A key to the REST API, of one tenant, with the rights it has there; or a key to /metrics. Only its hash is kept."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+
+from tasks_app.core.roles import Right, up_to
 
 from .base import OurModel
 from .schedule_task import TENANT_LENGTH
@@ -13,7 +15,13 @@ class ApiToken(OurModel):
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
     digest = models.CharField(max_length=64, unique=True, db_collation="C")
     hint = models.CharField(max_length=12, help_text="How it begins, to tell one from another.")
-    can_write = models.BooleanField(db_default=False)
+    can_write = models.BooleanField(db_default=False, help_text="It may operate, to web processes that know no rights.")
+    right = models.CharField(
+        max_length=10,
+        db_collation="C",
+        null=True,
+        help_text="The highest it has; empty: issued before rights had names, and can_write says it.",
+    )
     can_decrypt = models.BooleanField(
         db_default=False, help_text="It may see what is encrypted of the tasks that it may use."
     )
@@ -34,6 +42,12 @@ class ApiToken(OurModel):
         verbose_name = "API token"
         default_permissions = ("view",)
         permissions = [("operate_apitoken", "Can issue and revoke tokens of the REST API")]
+
+    @property
+    def rights(self) -> frozenset[Right]:
+        if self.metrics:
+            return frozenset()
+        return up_to(Right(self.right or (Right.OPERATE if self.can_write else Right.READ)))
 
     def __str__(self) -> str:
         return f"{self.name} ({self.hint}…)"

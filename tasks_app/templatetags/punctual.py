@@ -9,10 +9,11 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 
+from tasks_app.console.scope import member
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
 from tasks_app.core.jobs import JobStatus
-from tasks_app.core.phrases import exact_percent, first_line
+from tasks_app.core.phrases import exact_percent, first_line, for_outsiders
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.tries import error_of
 from tasks_app.models import ScheduleTask, Subscription
@@ -162,13 +163,24 @@ def _unless_english(context: str, rule: str) -> str:
 @register.filter
 def headline(text: str) -> str:
     """The first line of an error."""
-    return first_line(text)
+    return first_line(_told(text))
 
 
 @register.filter
 def stack(text: str) -> str:
     """The rest of an error, which is its stack."""
-    return text.strip().partition("\n")[2].strip("\n")
+    return _told(text).strip().partition("\n")[2].strip("\n")
+
+
+def _told(error: str) -> str:
+    """Somebody who works in one tenant hears what a handler said, not where it runs; the API tells the same."""
+    return error if member() is None else for_outsiders(error)
+
+
+@register.filter
+def sentence(why) -> str:
+    """Why something is not running; without what concerns others, for somebody who works in one tenant."""
+    return why.words if member() is None else for_outsiders(why.outside or why.words)
 
 
 @register.filter

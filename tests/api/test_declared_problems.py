@@ -38,7 +38,7 @@ from tests.support.jobs import instances, make
 from tests.support.live import nobody_is_alive
 from tests.support.moves import RETRY, away, dead, ids_of, settled, started
 from tests.support.operators import operator as by
-from tests.support.ready import CALLBACKS, boss, letter_of, ready, rolled_back
+from tests.support.ready import CALLBACKS, RIGHTS, administrator, boss, letter_of, ready, rolled_back, with_rights
 from tests.support.schema import OPERATIONS, Operation, examples_of, of_type
 
 pytestmark = pytest.mark.django_db
@@ -54,8 +54,8 @@ NOT_PROVOKED = {
 NOBODY = 987_654_321
 BACKFILLS = ("backfill_job", "backfill_jobs")
 IDS = ("calendar_id", "job_id", "task_id", "letter_id", "rule_id", "channel_id", "incident_id", "subscription_id")
-IDS += ("campaign_id", "run_id")
-NO_NAMES = {"name": "nobody", "host": "nobody.example.com", "safeguard": "nobody"}
+IDS += ("campaign_id", "run_id", "token_id")
+NO_NAMES = {"name": "nobody", "username": "nobody", "host": "nobody.example.com", "safeguard": "nobody"}
 UNIT = {"task_type": "T_QUIET", "key": "there"}
 
 
@@ -122,6 +122,8 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
         others = {"name": "there", "host": "there.example.com"}
         if task_type != "T_CLOSED":
             api = Api(token=issue("scoped", "default", by(), can_write=True, types=[HTTP_CALLBACK])[1])
+    if operation.path.startswith(RIGHTS):
+        others, api = with_rights(), administrator()
     if "{token}" in operation.path:
         gone = away("gone", task_type=task_type, lane=lane)
         task = gone.tasks[0].id
@@ -138,12 +140,13 @@ def world(api: Api, operation: Operation, *, task_type: str = "T_QUIET", lane: s
 
 def nothing(api: Api, operation: Operation) -> World:
     """For what is refused before anything is looked for."""
+    api = administrator() if operation.path.startswith(RIGHTS) else api
     return World(api, operation, NOBODY, NOBODY, {}, {"If_Match": "1", "Idempotency_Key": "k"})
 
 
 def forbidden(api: Api, operation: Operation) -> Answer:
     """To write with a token that only reads, or to read what all tenants share."""
-    if operation.writes:
+    if operation.writes or operation.path.startswith(RIGHTS):
         return world(api, operation).call(api=Api(can_write=False))
     return world(api, operation).call(query="?scope=all")
 
@@ -153,6 +156,8 @@ def closed_type(api: Api, operation: Operation) -> Answer:
     if operation.path.startswith("/alarms"):
         narrow = Api(token=issue("narrow", "default", by(), can_write=True, types=["T_PLAIN"])[1])
         return there.call(api=narrow, body=there.body | {"task_types": ["T_*"]})
+    if operation.path.startswith(RIGHTS):
+        return there.call(body=there.body | {"types": ["T_CLOSED"]})
     if operation.id == "cancel_tasks":
         return there.call(body=there.body | {"tasks": [UNIT | {"task_type": "T_CLOSED"}]})
     return there.call()

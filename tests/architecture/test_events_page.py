@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "events.md").read_text()
 # It is sent to one subscriber, and not told to all.
 NEVER_WRITTEN = {"test.event"}
-_AREAS = "task|job|lane|limit|subscription|campaign|installation|site|tenant|test|article|product"
+_AREAS = "task|job|lane|limit|subscription|campaign|installation|site|tenant|member|test|article|product"
 _NAME = re.compile(rf"""["']((?:{_AREAS})\.[a-z_]+)["']""")
 
 

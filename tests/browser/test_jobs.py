@@ -53,7 +53,7 @@ def test_a_token_is_issued_used_and_revoked(visits):
     page.get_by_role("link", name="New API token").first.click()
     page.get_by_label("Who will use it").fill("billing")
     page.get_by_label("Tenant", exact=True).fill("default")
-    page.get_by_label("It may").select_option("write")
+    page.get_by_label("It may").select_option("operate")
     page.get_by_label("Reason").fill("they asked")
     page.get_by_role("button", name="Issue the token").click()
     token = {"Authorization": f"Bearer {page.locator('#token').inner_text()}"}

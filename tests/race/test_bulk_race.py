@@ -4,8 +4,9 @@ order once for all, so what is proved of those holds; here is what lies between.
 import pytest
 
 from tasks_app.client import Outcome, reschedule, schedule
-from tasks_app.engine.operations.api_tokens import Caller
+from tasks_app.core.roles import WRITING
 from tasks_app.engine.operations.bulk import Target, cancel_each, schedule_each
+from tasks_app.engine.operations.callers import Caller
 from tasks_app.lifecycle.operate import Answer
 from tests.support.marks import commits
 from tests.support.moves import TUESDAY, TYPE, ids_of, rows_of, scheduled, started
@@ -14,7 +15,7 @@ from tests.support.overlap import overlap
 
 pytestmark = commits
 
-ASKED = Caller("me", "default", can_write=True)
+ASKED = Caller("me", "default", WRITING)
 
 
 def bulk(*keys: str) -> list:

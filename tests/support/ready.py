@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -19,6 +20,7 @@ from tasks_app.engine.beat.relay.sink import Attempt
 from tasks_app.engine.beat.safeguards.guard import guard
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.operations.members import grant
 from tasks_app.engine.operations.safeguards import force
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.campaigns import verbs
@@ -43,6 +45,7 @@ from tests.support.schema import Operation
 from tests.support.site import beat_at
 
 CALLBACKS = ("/secrets", "/hosts")
+RIGHTS = ("/members", "/tokens")
 OPERATORS = (
     "limit_host",
     "lift_host",
@@ -77,6 +80,20 @@ class Ready(NamedTuple):
 def boss() -> Api:
     """A token that may do what concerns all tenants."""
     return Api(token=issue("boss", "internal", operator(), can_write=True, internal=True)[1])
+
+
+def administrator() -> Api:
+    """A token that may say who may do what in its tenant."""
+    return Api(token=issue("admin", "default", operator(), rights=["administer"])[1])
+
+
+def with_rights() -> dict[str, object]:
+    """A member and a token, as addresses name them."""
+    users = get_user_model().objects
+    if not users.filter(username="ada").exists():
+        users.create_user("ada", is_staff=True)
+    grant("default", "ada", "viewer", operator())
+    return {"username": "ada", "token_id": issue("ci", "default", operator(), rights=["operate"])[0].id}
 
 
 def letter_of(task_id: int) -> int:
@@ -165,6 +182,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
             Tenant.objects.filter(name=ids["name"]).update(state="SUSPENDED", closed=True)
             TenantArchive.objects.create(tenant=ids["name"], folder="tenants/T_QUIET/20261116T090000Z", state=state)
         api = boss()
+    elif one.path.startswith(RIGHTS):
+        ids |= with_rights()
+        api = administrator()
     elif one.id == "list_recoveries":
         begin("INC-2041", operator())
     elif one.id in ("resume_installation", "rehearse_installation"):

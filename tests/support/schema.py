@@ -79,4 +79,7 @@ def of_type(example: object, task_type: str) -> object:
         return [of_type(one, task_type) for one in example]
     if not isinstance(example, dict):
         return example
-    return {name: task_type if name == "task_type" else of_type(value, task_type) for name, value in example.items()}
+    named = {"task_type": task_type, "types": [task_type]}
+    return {
+        name: named[name] if value and name in named else of_type(value, task_type) for name, value in example.items()
+    }

@@ -33,6 +33,7 @@ class Pruned:
     outcomes: int
     progress: int
     traces: int
+    owners: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -53,6 +54,7 @@ def prune(steps: int = 20) -> Pruned:
         outcomes=_prune("prune_away_outcomes", KEEP_OUTCOMES_DAYS, steps),
         progress=_walk("prune_progress", KEEP_PROGRESS_DAYS, steps),
         traces=_walk("prune_traces", 0, steps),
+        owners=_prune("prune_owned_units", KEEP_ANSWERS_DAYS, steps),
     )
 
 

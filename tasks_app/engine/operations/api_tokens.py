@@ -1,18 +1,29 @@
-"""Tokens of the REST API, each of one tenant, and of /metrics: issued once, known by their hash."""
+"""Tokens of the REST API, each of one tenant, and of /metrics: issued once, known by their hash, changed by who may."""
 
 import hashlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from types import EllipsisType
 
 from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tasks_app.core.errors import InvalidTask, LaneClosed, NotForTenants, TypeClosed
-from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane
-from tasks_app.core.lanes import LANES, URGENT_LANE
+from tasks_app.core.errors import InvalidTask, NotAllowed, NothingToDo, NotThere
+from tasks_app.core.handlers import REGISTRY, refuse_bad_lane
+from tasks_app.core.lanes import LANES
+from tasks_app.core.roles import (
+    READING,
+    USUAL_LANES,
+    WRITING,
+    Grant,
+    Right,
+    checked_rights,
+    highest,
+    refuse_more,
+    up_to,
+)
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic, in_recovery
 from tasks_app.lifecycle.audit import Entry, Operator, audit
@@ -23,13 +34,13 @@ from tasks_app.models import ApiToken, Tenant
 from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.sql import run
 
+from .callers import Caller
+
 PREFIX = "pnc_"
 NAME_LENGTH = 100
 LONGEST_DAYS = 3_660
 MOST_TYPES = 200
 METRICS_TENANT = "-"  # of tokens that read /metrics: those figures are of all tenants
-MOST_NAMED = 20  # types in an answer
-USUAL_LANES = tuple(lane for lane in LANES if lane != URGENT_LANE)
 # To the minute, so that a busy token is not written at every call.
 _UNNOTED = ExpressionWrapper(
     Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - timedelta(minutes=1)), BooleanField()
@@ -41,89 +52,94 @@ _SUSPENDED = Subquery(_OWNER.filter(state=Tenant.SUSPENDED).values("reason"))
 _CALLS = Subquery(_OWNER.values("calls_per_minute"))
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks, for which tenant, and what it may see and change."""
-
-    name: str
-    tenant: str
-    can_write: bool
-    types: frozenset[str] | None = None  # all it may see and use; None: all that are open to its tenant
-    lanes: tuple[str, ...] | None = None  # that it may use; None: all
-    is_person: bool = False  # an operator, who could do in the admin what is closed to tokens
-    suspended: str | None = None  # why its tenant is, if it is
-    calls_per_minute: int | None = None  # of its tenant, by all its tokens
-    can_decrypt: bool = False  # a token; of people, Django's permission is asked
-
-    def may_see(self, task_type: str) -> bool:
-        return self.types is None or task_type in self.types
-
-    def refuse_closed_type(self, task_type: str) -> None:
-        """The same answer for a type that is closed, another's or not there at all: it tells nothing of the others."""
-        if self.is_person or task_type in (usable := self.usable_types()):
-            return
-        raise TypeClosed(
-            f"task type {task_type[:NAME_LENGTH]!r} is not open to this token. It may use {_named(usable)}."
-        )
-
-    def refuse_closed_lane(self, lane: str) -> None:
-        if self.is_person or self.lanes is None or lane in self.lanes:
-            return
-        raise LaneClosed(
-            f"lane {lane!r} is not open to this token. It may use {', '.join(self.lanes)}: name one of them."
-        )
-
-    def usable_types(self) -> list[str]:
-        if self.is_person:
-            return sorted(one.name for one in REGISTRY)
-        return sorted(one.name for one in REGISTRY if one.is_open_to(self.tenant) and self._may_use(one))
-
-    @property
-    def types_to_choose(self) -> str:
-        """For somebody who has named none."""
-        return f"task_type is missing; it says what runs. You may use {_named(self.usable_types())}."
-
-    def _may_use(self, handler: Handler) -> bool:
-        named = self.types is not None and handler.name in self.types
-        return named or (self.types is None and not handler.named_only)
-
-    @property
-    def is_operator(self) -> bool:
-        """Whether it may see and change what all tenants share: a person, or a token of all that is internal."""
-        return self.is_person or (self.tenant == INTERNAL_TENANT and self.types is None)
-
-    def refuse_outsider(self, what: str) -> None:
-        if not self.is_operator:
-            raise NotForTenants(
-                f"All tenants share {what}, so this is for operators, and for tokens of tenant {INTERNAL_TENANT!r} "
-                "that have all types."
-            )
-
-
 def issue(
     name: str,
     tenant: str,
     operator: Operator,
     *,
     can_write: bool = False,
+    rights: Sequence[str] | None = None,
     can_decrypt: bool = False,
     days: float | None = None,
     types: Sequence[str] | None = None,
     lanes: Sequence[str] = USUAL_LANES,
     internal: bool = False,
+    granter: Caller | None = None,
 ) -> tuple[ApiToken, str]:
-    """A new token of the REST API and its text, which is shown this once and kept nowhere."""
+    """A new token of the REST API and its text, which is shown this once and kept nowhere.
+
+    `rights`: each includes those before it; without, it operates if `can_write`, and else reads. `granter` can't hand
+    out more than they have; None: somebody at the command line of the server.
+    """
     checked_name("name", name, NAME_LENGTH)
     checked_name("tenant", tenant, TENANT_LENGTH)
     _refuse_internal_by_mistake(tenant, internal)
-    rights = {
-        "tenant": tenant,
-        "can_write": can_write,
-        "can_decrypt": can_decrypt,
-        "types": None if types is None else _checked_types(types),
-        "lanes": _checked_lanes(lanes),
-    }
-    return _issued(name, operator, days, rights)
+    wanted = (WRITING if can_write else READING) if rights is None else checked_rights(rights)
+    _refuse_closed(granter, types)
+    given = _as_columns(wanted) | {"tenant": tenant, "can_decrypt": can_decrypt}
+    given |= {"types": _checked_types(types), "lanes": _checked_lanes(lanes)}
+    _refuse_beyond(granter, tenant, given, _end(days))
+    return _issued(name, operator, days, given)
+
+
+def change(
+    token_id: int,
+    operator: Operator,
+    *,
+    rights: Sequence[str] | None = None,
+    types: Sequence[str] | EllipsisType | None = ...,
+    lanes: Sequence[str] | None = None,
+    granter: Caller | None = None,
+) -> tuple[ApiToken, bool]:
+    """What is given is so from now on, also for calls that are made with it now; and whether that changed anything.
+
+    What it has in the end can't be more than its granter has, whatever it had before.
+    """
+    if rights is None and types is ... and lanes is None:
+        raise NothingToDo("nothing was given to change; a token has rights, types and lanes.")
+    with atomic(savepoint=False):
+        token = ApiToken.objects.select_for_update().filter(id=token_id, revoked_at__isnull=True, metrics=False).first()
+        if token is None or (granter is not None and not granter.everywhere and token.tenant != granter.tenant):
+            raise NotThere(f"there is no token {token_id} that could be changed.")
+        before = _told(token)
+        wanted = token.rights if rights is None else checked_rights(rights)
+        given = _as_columns(wanted)
+        _refuse_closed(granter, token.types if types is ... else types)
+        given["types"] = token.types if types is ... else _checked_types(types)
+        given["lanes"] = token.lanes if lanes is None else _checked_lanes(lanes)
+        _refuse_beyond(granter, token.tenant, given, token.expires_at)
+        for name, value in given.items():
+            setattr(token, name, value)
+        after = _told(token)
+        if after == before:
+            return token, False
+        token.save(update_fields=list(given))
+        entry = Entry(f"token {token.id}", "changed", detail={"before": before, "after": after}, tenant=token.tenant)
+        audit(operator, "change", [entry])
+    return token, True
+
+
+def _as_columns(rights: frozenset[Right]) -> dict[str, object]:
+    """To web processes that know no rights, it may write only if it may change everything."""
+    return {"can_write": Right.OPERATE in rights, "right": highest(rights)}
+
+
+def _refuse_closed(granter: Caller | None, types: Sequence[str] | None) -> None:
+    """Types that the granter could not use; whether there are such types at all is not told."""
+    if granter is not None and not granter.everywhere:
+        for one in types or ():
+            granter.refuse_closed_type(one)
+
+
+def _refuse_beyond(granter: Caller | None, tenant: str, given: dict, until: datetime | None) -> None:
+    """Nobody hands out more than they have, nor anything of a tenant that is not theirs."""
+    if granter is None:
+        return
+    if Right.ADMINISTER not in granter.rights and not granter.everywhere:
+        raise NotAllowed("you may not say who may do what here. An administrator of the tenant can.")
+    if not granter.everywhere and tenant != granter.tenant:
+        raise NotAllowed(f"you may issue tokens of tenant {granter.tenant!r}, and of no other.")
+    refuse_more(Grant(up_to(given["right"]), given["types"], given["lanes"], until), granter.grant)
 
 
 def issue_for_metrics(name: str, operator: Operator, *, days: float | None = None) -> tuple[ApiToken, str]:
@@ -134,10 +150,8 @@ def issue_for_metrics(name: str, operator: Operator, *, days: float | None = Non
 
 
 def _issued(name: str, operator: Operator, days: float | None, rights: dict) -> tuple[ApiToken, str]:
-    if days is not None and not 0 < days <= LONGEST_DAYS:
-        raise InvalidTask(f"days={days!r} must be more than 0 and at most {LONGEST_DAYS:,}.")
     text = PREFIX + secrets.token_urlsafe(32)
-    expires_at = None if days is None else timezone.now() + timedelta(days=days)
+    expires_at = _end(days)
     with atomic(savepoint=False):
         refuse_archived(rights["tenant"])
         token = ApiToken.objects.create(
@@ -147,6 +161,12 @@ def _issued(name: str, operator: Operator, days: float | None, rights: dict) -> 
             know([token.tenant])
         _audit(operator, "issue", token, "issued")
     return token, text
+
+
+def _end(days: float | None) -> datetime | None:
+    if days is not None and not 0 < days <= LONGEST_DAYS:
+        raise InvalidTask(f"days={days!r} must be more than 0 and at most {LONGEST_DAYS:,}.")
+    return None if days is None else timezone.now() + timedelta(days=days)
 
 
 def _refuse_internal_by_mistake(tenant: str, internal: bool) -> None:
@@ -160,7 +180,9 @@ def _refuse_internal_by_mistake(tenant: str, internal: bool) -> None:
         )
 
 
-def _checked_types(types: Sequence[str]) -> list[str]:
+def _checked_types(types: Sequence[str] | None) -> list[str] | None:
+    if types is None:
+        return None
     if not 0 < len(types) <= MOST_TYPES:
         raise InvalidTask(f"{len(types)} types are named; name 1 to {MOST_TYPES}, or none for all that are open.")
     return sorted({REGISTRY.require(one).name for one in types})
@@ -188,12 +210,13 @@ def known(text: str) -> Caller | None:
     return Caller(
         f"token {token.name}",
         token.tenant,
-        token.can_write,
+        token.rights,
         types,
         lanes,
         suspended=token.suspended,
         calls_per_minute=token.calls_per_minute,
         can_decrypt=token.can_decrypt,
+        until=token.expires_at,
     )
 
 
@@ -217,38 +240,34 @@ def _valid(text: str, *, metrics: bool) -> ApiToken | None:
     return token
 
 
-def revoke(token_id: int, operator: Operator) -> bool:
-    """From now on it opens nothing; False if there is no such token, or it was revoked before."""
+def revoke(token_id: int, operator: Operator, *, tenant: str | None = None) -> bool:
+    """From now on it opens nothing; False if there is no such token (of this tenant), or it was revoked before."""
+    whose = {} if tenant is None else {"tenant": tenant, "metrics": False}
     with atomic(savepoint=False):
-        if not ApiToken.objects.filter(id=token_id, revoked_at__isnull=True).update(revoked_at=Now()):
+        if not ApiToken.objects.filter(id=token_id, revoked_at__isnull=True, **whose).update(revoked_at=Now()):
             return False
         _audit(operator, "revoke", ApiToken.objects.get(id=token_id), "revoked")
     return True
 
 
 def rights_of(token: ApiToken) -> str:
+    """In a word: the highest that it has."""
     if token.metrics:
         return "metrics"
-    return ("write" if token.can_write else "read") + (", decrypt" if token.can_decrypt else "")
+    return highest(token.rights).value + (", decrypt" if token.can_decrypt else "")
 
 
 def _audit(operator: Operator, verb: str, token: ApiToken, outcome: str) -> None:
-    detail = {
-        "name": token.name,
-        "tenant": token.tenant,
-        "begins": token.hint,
-        "may": rights_of(token),
-        "types": token.types,
-        "lanes": token.lanes,
-        "until": token.expires_at and token.expires_at.isoformat(),
-    }
-    audit(operator, verb, [Entry(f"token {token.id}", outcome, None, detail)])
+    about = {"name": token.name, "tenant": token.tenant, "begins": token.hint}
+    until = {"until": token.expires_at and token.expires_at.isoformat()}
+    whose = None if token.metrics else token.tenant
+    audit(operator, verb, [Entry(f"token {token.id}", outcome, None, about | _told(token) | until, tenant=whose)])
+
+
+def _told(token: ApiToken) -> dict[str, object]:
+    """What it may do, as the audit has it."""
+    return {"may": rights_of(token), "types": token.types, "lanes": token.lanes}
 
 
 def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _named(types: list[str]) -> str:
-    """The first of them, for a sentence."""
-    return f"{', '.join(types[:MOST_NAMED])}{' …' if types[MOST_NAMED:] else ''}" if types else "none so far"

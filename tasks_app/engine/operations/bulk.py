@@ -6,7 +6,7 @@ Nothing is done here that `schedule` and an operator's order don't do: those are
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from tasks_app.core.errors import NotThere, PunctualError, ScheduleConflict
+from tasks_app.core.errors import NotAllowed, NotThere, PunctualError, ScheduleConflict
 from tasks_app.core.states import Status
 from tasks_app.database import atomic
 from tasks_app.lifecycle import schedule
@@ -19,8 +19,9 @@ from tasks_app.lifecycle.schedule import ROUNDS, Outcome
 from tasks_app.models import ScheduleTask
 from tasks_app.models.schedule_task import TaskFields
 
-from .api_tokens import Caller
+from .callers import Caller
 from .operate import cancel_tasks
+from .owners import keep_units, own_of
 from .scheduling import scheduled
 
 Given = TypeVar("Given")
@@ -54,6 +55,7 @@ class _Row(NamedTuple):
     key: str
     lane: str
     current: bool
+    task: TaskFields
 
 
 def schedule_each(
@@ -74,8 +76,11 @@ def schedule_each(
 
     answers = [_tried(request_of, one) for one in wanted]
     requests = [one for one in answers if isinstance(one, Request)]
-    done = iter(_scheduled(requests) if requests else ())
-    return [next(done) if isinstance(one, Request) else one for one in answers]
+    done = list(_scheduled(requests)) if requests else []
+    made = [one.unit for one, answer in zip(requests, done, strict=True) if answer.outcome is Outcome.CREATED]
+    keep_units(asked, {(task_type, key) for _, task_type, key in made})
+    left = iter(done)
+    return [next(left) if isinstance(one, Request) else one for one in answers]
 
 
 def cancel_each(
@@ -125,6 +130,7 @@ def _cancel_round(
 ) -> dict[Target, CancelledOne | PunctualError | None]:
     """What became of each target; None: another task has taken its place, so it has to be looked up again."""
     rows = _rows(targets, asked.tenant)
+    own = own_of(asked.name, {row.task.id: row.task for row in rows.values()}.values()) if asked.owns_only else None
 
     def allowed(target: Target) -> _Row:
         row = rows.get(target)
@@ -132,6 +138,8 @@ def _cancel_round(
             raise NotThere(f"There is no {target}.")
         asked.refuse_closed_type(row.task_type)
         asked.refuse_closed_lane(row.lane)
+        if own is not None and row.id not in own:
+            raise NotAllowed(f"{target} belongs to somebody else, and you may change only your own.")
         return row
 
     found = {target: _tried(allowed, target) for target in targets}
@@ -164,4 +172,4 @@ def _rows(targets: Sequence[Target], tenant: str) -> dict[Target, _Row]:
 
 
 def _row(task: TaskFields) -> _Row:
-    return _Row(task.id, task.task_type, task.biz_key, task.lane, task.current)
+    return _Row(task.id, task.task_type, task.biz_key, task.lane, task.current, task)

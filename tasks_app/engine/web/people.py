@@ -18,7 +18,9 @@ from contextvars import ContextVar
 from django.contrib.auth import get_permission_codename, get_user_model
 from django.contrib.auth.models import Group
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.core.exceptions import BadRequest
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+from django.utils.translation import gettext
 
 from tasks_app.lifecycle.audit import ACTOR_LENGTH, Entry, Operator, audit
 
@@ -28,6 +30,7 @@ VERBS = ("login", "logout", "api", "rights")
 NOBODY = "nobody"
 SUBJECT_LENGTH = 250
 ROWS_AT_ONCE = 60  # of failures, in one process; and then one a minute
+RUNS = ("is_active", "is_staff", "is_superuser")  # all of them: an administrator of the platform
 WATCHED = ("username", "is_active", "is_staff", "is_superuser", "password")
 
 # Who acts in the console, in this thread: a function, since a request may learn that only on its way.
@@ -167,6 +170,8 @@ def _on_save(sender, instance, created, **_) -> None:
             flags = [name for name in _watched(sender) if getattr(instance, name) is True]
             _write_rights([Entry(_subject(instance), "created", None, {"has": flags} if flags else None)])
         return
+    if all(before.get(name) for name in RUNS) and not all(getattr(instance, name) for name in RUNS):
+        _refuse_last(sender)
     changed = {name: [value, getattr(instance, name)] for name, value in before.items()}
     changed = {name: pair for name, pair in changed.items() if pair[0] != pair[1]}
     if "password" in changed:
@@ -177,7 +182,21 @@ def _on_save(sender, instance, created, **_) -> None:
 
 
 def _on_delete(sender, instance, **_) -> None:
+    if all(getattr(instance, name, False) for name in RUNS):
+        _refuse_last(sender)
     _write_rights([Entry(_subject(instance), "deleted")])
+
+
+def _refuse_last(users) -> None:
+    """On a page of the console, nobody takes the platform from its last administrator: the transaction is undone. Those
+    who are left are locked, so two who do it to each other don't both succeed."""
+    if acting.get() is None:
+        return
+    left = users._default_manager.select_for_update().filter(**dict.fromkeys(RUNS, True))
+    if not list(left.values_list("pk", flat=True)[:1]):
+        raise BadRequest(
+            gettext("Nobody would be left who administers the platform. Make another active staff superuser first.")
+        )
 
 
 def _on_members(sender, instance, action, reverse, model, pk_set, **_) -> None:

@@ -30,7 +30,7 @@ def operator():
 
 
 def form(**more) -> dict:
-    given = {"name": "billing", "tenant": "acme", "may": "write", "days": "30", "reason": "they asked"}
+    given = {"name": "billing", "tenant": "acme", "may": "operate", "days": "30", "reason": "they asked"}
     return given | {"operation": str(uuid4())} | more
 
 
@@ -180,7 +180,7 @@ def test_who_may_only_look_changes_nothing_even_by_hand():
 
 def test_nobody_hands_out_more_than_they_have():
     reader = client_of(person("vera", VIEW, OPERATE, *READS))
-    refused = reader.post(ADD, form(may="write"))
+    refused = reader.post(ADD, form(may="operate"))
     assert (refused.status_code, ApiToken.objects.count()) == (400, 0)
     assert known(text_in(reader.post(ADD, form(may="read")))).can_write is False
 

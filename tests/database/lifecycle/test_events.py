@@ -23,7 +23,7 @@ from tasks_app.engine.beat.quotas import count_again, count_used
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.quarantine import rehearse
 from tasks_app.engine.operations.quarantine import resume as resume_installation
-from tasks_app.lifecycle import hosts, installation, tenant_keys, tenants
+from tasks_app.lifecycle import hosts, installation, members, tenant_keys, tenants
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.jobs import overrides, verbs
@@ -158,6 +158,8 @@ PROVOKED: dict[str, Callable[[], object]] = {
     "job.missed": lambda: was_down(make(every=3600), timedelta(hours=5)) or plan_due(range(16), 60.0),
     "subscription.suspended": lambda: suspend(subscription("ACTIVE").id, BEAT, 1, "answered 500"),
     "subscription.resumed": lambda: resume(subscription("PAUSED").id, by()),
+    "member.granted": lambda: members.grant("acme", "7", "ada", "viewer", by()),
+    "member.revoked": lambda: members.grant("acme", "7", "ada", "viewer", by()) and members.revoke("acme", "ada", by()),
     "tenant.created": lambda: tenants.create("acme", by()),
     "tenant.edited": lambda: tenants.create("acme", by()) and tenants.edit("acme", {"title": "Acme"}, by()),
     "tenant.suspended": lambda: tenants.suspend("acme", by(), until=MONDAY),

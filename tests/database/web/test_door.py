@@ -226,6 +226,7 @@ WRITES = """
     add_subscription_secret backfill_job backfill_jobs create_alarm_channel create_alarm_rule create_calendar create_job
     archive_tenant continue_archiving_tenant stop_archiving_tenant
     create_tenant edit_tenant import_calendar resume_tenant
+    change_token grant_membership issue_token revoke_membership revoke_token
     create_subscription create_task create_tasks change_subscription decrypt_task delete_alarm_channel delete_alarm_rule
     delete_calendar delete_job delete_secret delete_subscription discard_dead_letters edit_alarm_channel edit_alarm_rule
     edit_calendar edit_job lift_host move_firing preview_draft replay_dead_letters replay_subscription rerun_graph
@@ -235,7 +236,8 @@ WRITES = """
 """
 # And pages of the console that Django doesn't have.
 PAGES = """
-    alarmchannel_edit alarmchannel_test apitoken_revoke calendar_edit calendar_remove campaign_parts
+    alarmchannel_edit alarmchannel_test apitoken_edit apitoken_revoke calendar_edit calendar_remove campaign_parts
+    membership_edit membership_revoke
     export fleet_parts graphrun_rerun health host_lift host_try job_backfill job_draft job_draft_of job_edit job_firing
     job_forecast job_panel letter_order letter_run letter_tags operation order overview run secret_forget secret_set
     secret_withdraw subscription_edit subscription_test task_decrypt task_parts tenant_archive

@@ -69,6 +69,13 @@ from .api.lanes import pause_lane as _pause_lane
 from .api.lanes import read_lanes as _read_lanes
 from .api.lanes import resume_lane as _resume_lane
 from .api.limits import read_limits as _read_limits
+from .api.members import change_token as _change_token
+from .api.members import grant_membership as _grant_membership
+from .api.members import issue_token as _issue_token
+from .api.members import list_members as _list_members
+from .api.members import list_tokens as _list_tokens
+from .api.members import revoke_membership as _revoke_membership
+from .api.members import revoke_token as _revoke_token
 from .api.recoveries import list_recoveries as _list_recoveries
 from .api.runs import list_runs as _list_runs
 from .api.runs import read_one_run as _read_one_run
@@ -213,6 +220,10 @@ from .models.list_incidents_scope import ListIncidentsScope
 from .models.live_out import LiveOut
 from .models.log_out import LogOut
 from .models.log_page import LogPage
+from .models.member_granted_out import MemberGrantedOut
+from .models.member_in import MemberIn
+from .models.member_out import MemberOut
+from .models.member_page import MemberPage
 from .models.move_firing_in import MoveFiringIn
 from .models.named_secret_in import NamedSecretIn
 from .models.named_secret_made import NamedSecretMade
@@ -280,6 +291,11 @@ from .models.tenant_patch import TenantPatch
 from .models.tenant_resume_in import TenantResumeIn
 from .models.tenant_suspend_in import TenantSuspendIn
 from .models.tested_out import TestedOut
+from .models.token_in import TokenIn
+from .models.token_issued import TokenIssued
+from .models.token_out import TokenOut
+from .models.token_page import TokenPage
+from .models.token_patch import TokenPatch
 from .models.trigger_in import TriggerIn
 from .models.trigger_out import TriggerOut
 from .models.unit_reschedule_in import UnitRescheduleIn
@@ -2433,6 +2449,141 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(TenantOut, answer.parsed)
+
+    def list_members(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> MemberPage:
+        """List the members of the tenant, by name"""
+        answer = _list_members.sync_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(MemberPage, answer.parsed)
+
+    def iterate_members(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[MemberOut]:
+        """All that `list_members` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_members(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def grant_membership(
+        self,
+        username: str,
+        body: MemberIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> MemberGrantedOut:
+        """Give a person a role in the tenant, or another one"""
+        answer = _grant_membership.sync_detailed(
+            client=self.client,
+            username=username,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(MemberGrantedOut, answer.parsed)
+
+    def revoke_membership(
+        self,
+        username: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Take a person's role in the tenant away"""
+        answer = _revoke_membership.sync_detailed(
+            client=self.client,
+            username=username,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    def list_tokens(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> TokenPage:
+        """List the tokens of the tenant, without their text"""
+        answer = _list_tokens.sync_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(TokenPage, answer.parsed)
+
+    def iterate_tokens(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> Iterator[TokenOut]:
+        """All that `list_tokens` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = self.list_tokens(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    def issue_token(
+        self,
+        body: TokenIn,
+    ) -> TokenIssued:
+        """Issue a token of the tenant"""
+        answer = _issue_token.sync_detailed(
+            client=self.client,
+            body=body,
+        )
+        return cast(TokenIssued, answer.parsed)
+
+    def change_token(
+        self,
+        token_id: int,
+        body: TokenPatch,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TokenOut:
+        """Change what a token may do"""
+        answer = _change_token.sync_detailed(
+            client=self.client,
+            token_id=token_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TokenOut, answer.parsed)
+
+    def revoke_token(
+        self,
+        token_id: int,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Revoke a token: it opens nothing any more"""
+        answer = _revoke_token.sync_detailed(
+            client=self.client,
+            token_id=token_id,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
 
     def list_audit(
         self,
@@ -4742,6 +4893,141 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(TenantOut, answer.parsed)
+
+    async def list_members(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> MemberPage:
+        """List the members of the tenant, by name"""
+        answer = await _list_members.asyncio_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(MemberPage, answer.parsed)
+
+    async def iterate_members(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[MemberOut]:
+        """All that `list_members` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_members(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def grant_membership(
+        self,
+        username: str,
+        body: MemberIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> MemberGrantedOut:
+        """Give a person a role in the tenant, or another one"""
+        answer = await _grant_membership.asyncio_detailed(
+            client=self.client,
+            username=username,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(MemberGrantedOut, answer.parsed)
+
+    async def revoke_membership(
+        self,
+        username: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Take a person's role in the tenant away"""
+        answer = await _revoke_membership.asyncio_detailed(
+            client=self.client,
+            username=username,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
+
+    async def list_tokens(
+        self,
+        *,
+        after: str | Unset = UNSET,
+        limit: int | Unset = 50,
+    ) -> TokenPage:
+        """List the tokens of the tenant, without their text"""
+        answer = await _list_tokens.asyncio_detailed(
+            client=self.client,
+            after=after,
+            limit=limit,
+        )
+        return cast(TokenPage, answer.parsed)
+
+    async def iterate_tokens(
+        self,
+        *,
+        limit: int | Unset = 50,
+    ) -> AsyncIterator[TokenOut]:
+        """All that `list_tokens` lists, page after page"""
+        after: str | Unset = UNSET
+        while True:
+            page = await self.list_tokens(
+                after=after,
+                limit=limit,
+            )
+            for one in page.items:
+                yield one
+            if page.next_ is None:
+                return
+            after = page.next_
+
+    async def issue_token(
+        self,
+        body: TokenIn,
+    ) -> TokenIssued:
+        """Issue a token of the tenant"""
+        answer = await _issue_token.asyncio_detailed(
+            client=self.client,
+            body=body,
+        )
+        return cast(TokenIssued, answer.parsed)
+
+    async def change_token(
+        self,
+        token_id: int,
+        body: TokenPatch,
+        *,
+        idempotency_key: str | None = None,
+    ) -> TokenOut:
+        """Change what a token may do"""
+        answer = await _change_token.asyncio_detailed(
+            client=self.client,
+            token_id=token_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(TokenOut, answer.parsed)
+
+    async def revoke_token(
+        self,
+        token_id: int,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Revoke a token: it opens nothing any more"""
+        answer = await _revoke_token.asyncio_detailed(
+            client=self.client,
+            token_id=token_id,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        del answer
 
     async def list_audit(
         self,

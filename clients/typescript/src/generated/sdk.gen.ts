@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { ActivateSiteData, ActivateSiteErrors, ActivateSiteResponses, AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, ArchiveTenantData, ArchiveTenantErrors, ArchiveTenantResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, ContinueArchivingTenantData, ContinueArchivingTenantErrors, ContinueArchivingTenantResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, CreateTenantData, CreateTenantErrors, CreateTenantResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, EditTenantData, EditTenantErrors, EditTenantResponses, EndSafeguardData, EndSafeguardErrors, EndSafeguardResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, ForbidSafeguardData, ForbidSafeguardErrors, ForbidSafeguardResponses, ForceSafeguardData, ForceSafeguardErrors, ForceSafeguardResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, ImportCalendarData, ImportCalendarErrors, ImportCalendarResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAllTenantsData, ListAllTenantsErrors, ListAllTenantsResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRecoveriesData, ListRecoveriesErrors, ListRecoveriesResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSafeguardIncidentsData, ListSafeguardIncidentsErrors, ListSafeguardIncidentsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewDraftData, PreviewDraftErrors, PreviewDraftResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, QuarantineInstallationData, QuarantineInstallationErrors, QuarantineInstallationResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadAllSitesData, ReadAllSitesErrors, ReadAllSitesResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadForecastData, ReadForecastErrors, ReadForecastResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadInstallationData, ReadInstallationErrors, ReadInstallationResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSafeguardsData, ReadSafeguardsErrors, ReadSafeguardsResponses, ReadServiceLevelsData, ReadServiceLevelsErrors, ReadServiceLevelsResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadTenantData, ReadTenantErrors, ReadTenantResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, RehearseInstallationData, RehearseInstallationErrors, RehearseInstallationResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunGraphData, RerunGraphErrors, RerunGraphResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeInstallationData, ResumeInstallationErrors, ResumeInstallationResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, ResumeTenantData, ResumeTenantErrors, ResumeTenantResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StandBySitesData, StandBySitesErrors, StandBySitesResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, StopArchivingTenantData, StopArchivingTenantErrors, StopArchivingTenantResponses, SuspendTenantData, SuspendTenantErrors, SuspendTenantResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
+import type { ActivateSiteData, ActivateSiteErrors, ActivateSiteResponses, AddSubscriptionSecretData, AddSubscriptionSecretErrors, AddSubscriptionSecretResponses, ArchiveTenantData, ArchiveTenantErrors, ArchiveTenantResponses, BackfillJobData, BackfillJobErrors, BackfillJobResponses, BackfillJobsData, BackfillJobsErrors, BackfillJobsResponses, CancelCampaignData, CancelCampaignErrors, CancelCampaignResponses, CancelTaskData, CancelTaskErrors, CancelTaskResponses, CancelTasksData, CancelTasksErrors, CancelTasksResponses, ChangeCampaignData, ChangeCampaignErrors, ChangeCampaignResponses, ChangeSubscriptionData, ChangeSubscriptionErrors, ChangeSubscriptionResponses, ChangeTokenData, ChangeTokenErrors, ChangeTokenResponses, CompleteTaskData, CompleteTaskErrors, CompleteTaskResponses, ContinueArchivingTenantData, ContinueArchivingTenantErrors, ContinueArchivingTenantResponses, CreateAlarmChannelData, CreateAlarmChannelErrors, CreateAlarmChannelResponses, CreateAlarmRuleData, CreateAlarmRuleErrors, CreateAlarmRuleResponses, CreateCalendarData, CreateCalendarErrors, CreateCalendarResponses, CreateJobData, CreateJobErrors, CreateJobResponses, CreateSubscriptionData, CreateSubscriptionErrors, CreateSubscriptionResponses, CreateTaskData, CreateTaskErrors, CreateTaskResponses, CreateTasksData, CreateTasksErrors, CreateTasksResponses, CreateTenantData, CreateTenantErrors, CreateTenantResponses, DecryptTaskData, DecryptTaskErrors, DecryptTaskResponses, DeleteAlarmChannelData, DeleteAlarmChannelErrors, DeleteAlarmChannelResponses, DeleteAlarmRuleData, DeleteAlarmRuleErrors, DeleteAlarmRuleResponses, DeleteCalendarData, DeleteCalendarErrors, DeleteCalendarResponses, DeleteJobData, DeleteJobErrors, DeleteJobResponses, DeleteSecretData, DeleteSecretErrors, DeleteSecretResponses, DeleteSubscriptionData, DeleteSubscriptionErrors, DeleteSubscriptionResponses, DiscardDeadLettersData, DiscardDeadLettersErrors, DiscardDeadLettersResponses, EditAlarmChannelData, EditAlarmChannelErrors, EditAlarmChannelResponses, EditAlarmRuleData, EditAlarmRuleErrors, EditAlarmRuleResponses, EditCalendarData, EditCalendarErrors, EditCalendarResponses, EditJobData, EditJobErrors, EditJobResponses, EditTenantData, EditTenantErrors, EditTenantResponses, EndSafeguardData, EndSafeguardErrors, EndSafeguardResponses, ExplainJobData, ExplainJobErrors, ExplainJobResponses, ExplainTaskData, ExplainTaskErrors, ExplainTaskResponses, FailTaskData, FailTaskErrors, FailTaskResponses, ForbidSafeguardData, ForbidSafeguardErrors, ForbidSafeguardResponses, ForceSafeguardData, ForceSafeguardErrors, ForceSafeguardResponses, GrantMembershipData, GrantMembershipErrors, GrantMembershipResponses, GroupDeadLettersData, GroupDeadLettersErrors, GroupDeadLettersResponses, ImportCalendarData, ImportCalendarErrors, ImportCalendarResponses, IssueTokenData, IssueTokenErrors, IssueTokenResponses, LiftHostData, LiftHostErrors, LiftHostResponses, LimitHostData, LimitHostErrors, LimitHostResponses, ListAlarmChannelsData, ListAlarmChannelsErrors, ListAlarmChannelsResponses, ListAlarmRulesData, ListAlarmRulesErrors, ListAlarmRulesResponses, ListAllTenantsData, ListAllTenantsErrors, ListAllTenantsResponses, ListAttemptsData, ListAttemptsErrors, ListAttemptsResponses, ListAuditData, ListAuditErrors, ListAuditResponses, ListCalendarsData, ListCalendarsErrors, ListCalendarsResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListDeadLettersData, ListDeadLettersErrors, ListDeadLettersResponses, ListDeliveriesData, ListDeliveriesErrors, ListDeliveriesResponses, ListIncidentsData, ListIncidentsErrors, ListIncidentsResponses, ListInstancesData, ListInstancesErrors, ListInstancesResponses, ListJobsData, ListJobsErrors, ListJobsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListMembersData, ListMembersErrors, ListMembersResponses, ListProductsData, ListProductsErrors, ListProductsResponses, ListRecoveriesData, ListRecoveriesErrors, ListRecoveriesResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSafeguardIncidentsData, ListSafeguardIncidentsErrors, ListSafeguardIncidentsResponses, ListSecretsData, ListSecretsErrors, ListSecretsResponses, ListSubscriptionsData, ListSubscriptionsErrors, ListSubscriptionsResponses, ListTasksData, ListTasksErrors, ListTasksResponses, ListTokensData, ListTokensErrors, ListTokensResponses, MoveFiringData, MoveFiringErrors, MoveFiringResponses, PauseCampaignData, PauseCampaignErrors, PauseCampaignResponses, PauseJobData, PauseJobErrors, PauseJobResponses, PauseLaneData, PauseLaneErrors, PauseLaneResponses, PauseSubscriptionData, PauseSubscriptionErrors, PauseSubscriptionResponses, PreviewDraftData, PreviewDraftErrors, PreviewDraftResponses, PreviewJobData, PreviewJobErrors, PreviewJobResponses, ProgressTaskData, ProgressTaskErrors, ProgressTaskResponses, QuarantineInstallationData, QuarantineInstallationErrors, QuarantineInstallationResponses, ReadAlarmChannelData, ReadAlarmChannelErrors, ReadAlarmChannelResponses, ReadAlarmRuleData, ReadAlarmRuleErrors, ReadAlarmRuleResponses, ReadAllSitesData, ReadAllSitesErrors, ReadAllSitesResponses, ReadCalendarData, ReadCalendarErrors, ReadCalendarResponses, ReadCampaignData, ReadCampaignErrors, ReadCampaignResponses, ReadChannelAlertsData, ReadChannelAlertsErrors, ReadChannelAlertsResponses, ReadDeadLetterData, ReadDeadLetterErrors, ReadDeadLetterResponses, ReadForecastData, ReadForecastErrors, ReadForecastResponses, ReadHealthData, ReadHealthErrors, ReadHealthResponses, ReadHostsData, ReadHostsErrors, ReadHostsResponses, ReadIncidentData, ReadIncidentErrors, ReadIncidentResponses, ReadInstallationData, ReadInstallationErrors, ReadInstallationResponses, ReadJobData, ReadJobErrors, ReadJobResponses, ReadLanesData, ReadLanesErrors, ReadLanesResponses, ReadLimitsData, ReadLimitsErrors, ReadLimitsResponses, ReadLivenessData, ReadLivenessErrors, ReadLivenessResponses, ReadOneRunData, ReadOneRunErrors, ReadOneRunResponses, ReadProductData, ReadProductErrors, ReadProductResponses, ReadSafeguardsData, ReadSafeguardsErrors, ReadSafeguardsResponses, ReadServiceLevelsData, ReadServiceLevelsErrors, ReadServiceLevelsResponses, ReadSubscriptionData, ReadSubscriptionErrors, ReadSubscriptionResponses, ReadTaskData, ReadTaskErrors, ReadTaskResponses, ReadTaskTypeData, ReadTaskTypeErrors, ReadTaskTypeResponses, ReadTaskTypesData, ReadTaskTypesErrors, ReadTaskTypesResponses, ReadTenantData, ReadTenantErrors, ReadTenantResponses, ReadVersionData, ReadVersionErrors, ReadVersionResponses, ReadWindowData, ReadWindowErrors, ReadWindowResponses, RehearseInstallationData, RehearseInstallationErrors, RehearseInstallationResponses, ReplayDeadLettersData, ReplayDeadLettersErrors, ReplayDeadLettersResponses, ReplaySubscriptionData, ReplaySubscriptionErrors, ReplaySubscriptionResponses, RerunGraphData, RerunGraphErrors, RerunGraphResponses, RescheduleTaskData, RescheduleTaskErrors, RescheduleTaskResponses, RescheduleUnitData, RescheduleUnitErrors, RescheduleUnitResponses, RestoreFiringData, RestoreFiringErrors, RestoreFiringResponses, ResumeCampaignData, ResumeCampaignErrors, ResumeCampaignResponses, ResumeInstallationData, ResumeInstallationErrors, ResumeInstallationResponses, ResumeJobData, ResumeJobErrors, ResumeJobResponses, ResumeLaneData, ResumeLaneErrors, ResumeLaneResponses, ResumeSubscriptionData, ResumeSubscriptionErrors, ResumeSubscriptionResponses, ResumeTenantData, ResumeTenantErrors, ResumeTenantResponses, RetryTaskData, RetryTaskErrors, RetryTaskResponses, RevokeMembershipData, RevokeMembershipErrors, RevokeMembershipResponses, RevokeTokenData, RevokeTokenErrors, RevokeTokenResponses, SetSecretData, SetSecretErrors, SetSecretResponses, SkipFiringData, SkipFiringErrors, SkipFiringResponses, StandBySitesData, StandBySitesErrors, StandBySitesResponses, StartCampaignData, StartCampaignErrors, StartCampaignResponses, StopArchivingTenantData, StopArchivingTenantErrors, StopArchivingTenantResponses, SuspendTenantData, SuspendTenantErrors, SuspendTenantResponses, TagDeadLetterData, TagDeadLetterErrors, TagDeadLetterResponses, TestAlarmChannelData, TestAlarmChannelErrors, TestAlarmChannelResponses, TestSubscriptionData, TestSubscriptionErrors, TestSubscriptionResponses, TriggerJobData, TriggerJobErrors, TriggerJobResponses, TryHostData, TryHostErrors, TryHostResponses, WithdrawSecretData, WithdrawSecretErrors, WithdrawSecretResponses, WithdrawSubscriptionSecretsData, WithdrawSubscriptionSecretsErrors, WithdrawSubscriptionSecretsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -780,6 +780,28 @@ export class Operations extends HeyApiClient {
                 }],
             url: '/tasks/{task_id}/logs',
             ...options
+        });
+    }
+    
+    /**
+     * Read what is encrypted of a task
+     *
+     * For tokens that were issued for it, and people with the permission. Each call is audited, with its reason.
+     */
+    public decryptTask<ThrowOnError extends boolean = true>(options: Options<DecryptTaskData, ThrowOnError>): RequestResult<DecryptTaskResponses, DecryptTaskErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<DecryptTaskResponses, DecryptTaskErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tasks/{task_id}/decrypt',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
         });
     }
     
@@ -2317,6 +2339,136 @@ export class Operations extends HeyApiClient {
                 'Content-Type': 'application/json',
                 ...options.headers
             }
+        });
+    }
+    
+    /**
+     * List the members of the tenant, by name
+     */
+    public listMembers<ThrowOnError extends boolean = true>(options?: Options<ListMembersData, ThrowOnError>): RequestResult<ListMembersResponses, ListMembersErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListMembersResponses, ListMembersErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/members',
+            ...options
+        });
+    }
+    
+    /**
+     * Take a person's role in the tenant away
+     */
+    public revokeMembership<ThrowOnError extends boolean = true>(options: Options<RevokeMembershipData, ThrowOnError>): RequestResult<RevokeMembershipResponses, RevokeMembershipErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).delete<RevokeMembershipResponses, RevokeMembershipErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/members/{username}',
+            ...options
+        });
+    }
+    
+    /**
+     * Give a person a role in the tenant, or another one
+     *
+     * A person has one role in a tenant. Nobody grants more than they have.
+     */
+    public grantMembership<ThrowOnError extends boolean = true>(options: Options<GrantMembershipData, ThrowOnError>): RequestResult<GrantMembershipResponses, GrantMembershipErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).put<GrantMembershipResponses, GrantMembershipErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/members/{username}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * List the tokens of the tenant, without their text
+     */
+    public listTokens<ThrowOnError extends boolean = true>(options?: Options<ListTokensData, ThrowOnError>): RequestResult<ListTokensResponses, ListTokensErrors, ThrowOnError, 'data'> {
+        return (options?.client ?? this.client).get<ListTokensResponses, ListTokensErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tokens',
+            ...options
+        });
+    }
+    
+    /**
+     * Issue a token of the tenant
+     *
+     * Takes no Idempotency-Key: its answer has the text of the token, which is stored nowhere.
+     */
+    public issueToken<ThrowOnError extends boolean = true>(options: Options<IssueTokenData, ThrowOnError>): RequestResult<IssueTokenResponses, IssueTokenErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<IssueTokenResponses, IssueTokenErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tokens',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Change what a token may do
+     *
+     * It holds for the next call that is made with it. What it may in the end can't be more than the caller may.
+     */
+    public changeToken<ThrowOnError extends boolean = true>(options: Options<ChangeTokenData, ThrowOnError>): RequestResult<ChangeTokenResponses, ChangeTokenErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).patch<ChangeTokenResponses, ChangeTokenErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tokens/{token_id}',
+            ...options,
+            headers: {
+                'Content-Type': 'application/json',
+                ...options.headers
+            }
+        });
+    }
+    
+    /**
+     * Revoke a token: it opens nothing any more
+     */
+    public revokeToken<ThrowOnError extends boolean = true>(options: Options<RevokeTokenData, ThrowOnError>): RequestResult<RevokeTokenResponses, RevokeTokenErrors, ThrowOnError, 'data'> {
+        return (options.client ?? this.client).post<RevokeTokenResponses, RevokeTokenErrors, ThrowOnError, 'data'>({
+            responseStyle: 'data',
+            security: [{ scheme: 'bearer', type: 'http' }, {
+                    in: 'cookie',
+                    name: 'sessionid',
+                    type: 'apiKey'
+                }],
+            url: '/tokens/{token_id}/revoke',
+            ...options
         });
     }
     

@@ -2452,6 +2452,56 @@ export type MatchingIn = {
 };
 
 /**
+ * MemberGrantedOut
+ */
+export type MemberGrantedOut = {
+    /**
+     * What they were until now; null: nothing
+     */
+    before: Role | null;
+    member: MemberOut;
+};
+
+/**
+ * MemberIn
+ */
+export type MemberIn = {
+    role: Role;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+};
+
+/**
+ * MemberOut
+ *
+ * A person who has a role in the tenant.
+ */
+export type MemberOut = {
+    username: string;
+    role: Role;
+    /**
+     * What keeps it, such as a single sign-on; empty: it was granted by hand
+     */
+    source: string;
+    granted_by: string;
+    created_at: string;
+    updated_at: string;
+};
+
+/**
+ * MemberPage
+ */
+export type MemberPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<MemberOut>;
+};
+
+/**
  * Mode
  *
  * How the handler is called.
@@ -3272,6 +3322,20 @@ export type ResumeIn = {
      */
     reason?: string | null;
 };
+
+/**
+ * Right
+ *
+ * What a token, or a person in a tenant, may do.
+ */
+export type Right = 'read' | 'schedule' | 'operate' | 'administer';
+
+/**
+ * Role
+ *
+ * What a person is in a tenant. Those who run the installation have Django's permissions, and no role.
+ */
+export type Role = 'viewer' | 'author' | 'operator' | 'admin';
 
 /**
  * Rule
@@ -4577,6 +4641,140 @@ export type TestedOut = {
      * How its answer began, or what went wrong
      */
     said: string;
+};
+
+/**
+ * TokenIn
+ *
+ * A new token.
+ */
+export type TokenIn = {
+    right?: Right;
+    /**
+     * All it may see and use; null: all that are open to its tenant
+     */
+    types?: Array<string> | null;
+    /**
+     * That it may use
+     */
+    lanes?: Array<Lane> | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
+    /**
+     * Who will use it
+     */
+    name: string;
+    /**
+     * It expires after so many; left out: never
+     */
+    days?: number | null;
+};
+
+/**
+ * TokenIssued
+ *
+ * A new token, and its text.
+ */
+export type TokenIssued = {
+    id: number;
+    name: string;
+    /**
+     * How its text begins
+     */
+    begins: string;
+    /**
+     * The highest that it has; each includes those before it
+     */
+    right: Right;
+    /**
+     * All it may see and use; null: all that are open to its tenant
+     */
+    types: Array<string> | null;
+    /**
+     * That it may use; null: all
+     */
+    lanes: Array<string> | null;
+    created_at: string;
+    expires_at: string | null;
+    revoked_at: string | null;
+    /**
+     * To the minute
+     */
+    last_used_at: string | null;
+    /**
+     * Shown this once, and kept nowhere
+     */
+    text: string;
+};
+
+/**
+ * TokenOut
+ *
+ * A token, without its text.
+ */
+export type TokenOut = {
+    id: number;
+    name: string;
+    /**
+     * How its text begins
+     */
+    begins: string;
+    /**
+     * The highest that it has; each includes those before it
+     */
+    right: Right;
+    /**
+     * All it may see and use; null: all that are open to its tenant
+     */
+    types: Array<string> | null;
+    /**
+     * That it may use; null: all
+     */
+    lanes: Array<string> | null;
+    created_at: string;
+    expires_at: string | null;
+    revoked_at: string | null;
+    /**
+     * To the minute
+     */
+    last_used_at: string | null;
+};
+
+/**
+ * TokenPage
+ */
+export type TokenPage = {
+    /**
+     * `after` of the next page; null on the last. A page may be short, or even empty, and still have a next one
+     */
+    next: string | null;
+    items: Array<TokenOut>;
+};
+
+/**
+ * TokenPatch
+ *
+ * The fields to change.
+ */
+export type TokenPatch = {
+    /**
+     * The highest that it has; each includes those before it
+     */
+    right?: Right | null;
+    /**
+     * All it may see and use; null: all that are open to its tenant
+     */
+    types?: Array<string> | null;
+    /**
+     * That it may use
+     */
+    lanes?: Array<Lane> | null;
+    /**
+     * Why; kept in the audit
+     */
+    reason?: string | null;
 };
 
 /**
@@ -11937,6 +12135,441 @@ export type ContinueArchivingTenantResponses = {
 };
 
 export type ContinueArchivingTenantResponse = ContinueArchivingTenantResponses[keyof ContinueArchivingTenantResponses];
+
+export type ListMembersData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/members';
+};
+
+export type ListMembersErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListMembersError = ListMembersErrors[keyof ListMembersErrors];
+
+export type ListMembersResponses = {
+    /**
+     * OK
+     */
+    200: MemberPage;
+};
+
+export type ListMembersResponse = ListMembersResponses[keyof ListMembersResponses];
+
+export type RevokeMembershipData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The user name
+         */
+        username: string;
+    };
+    query?: never;
+    url: '/members/{username}';
+};
+
+export type RevokeMembershipErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type RevokeMembershipError = RevokeMembershipErrors[keyof RevokeMembershipErrors];
+
+export type RevokeMembershipResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type RevokeMembershipResponse = RevokeMembershipResponses[keyof RevokeMembershipResponses];
+
+export type GrantMembershipData = {
+    body: MemberIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * The user name
+         */
+        username: string;
+    };
+    query?: never;
+    url: '/members/{username}';
+};
+
+export type GrantMembershipErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type GrantMembershipError = GrantMembershipErrors[keyof GrantMembershipErrors];
+
+export type GrantMembershipResponses = {
+    /**
+     * OK
+     */
+    200: MemberGrantedOut;
+};
+
+export type GrantMembershipResponse = GrantMembershipResponses[keyof GrantMembershipResponses];
+
+export type ListTokensData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `next` of the previous page, unchanged; left out: the first page
+         */
+        after?: string;
+        /**
+         * At most this many items
+         */
+        limit?: number;
+    };
+    url: '/tokens';
+};
+
+export type ListTokensErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this
+     */
+    403: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ListTokensError = ListTokensErrors[keyof ListTokensErrors];
+
+export type ListTokensResponses = {
+    /**
+     * OK
+     */
+    200: TokenPage;
+};
+
+export type ListTokensResponse = ListTokensResponses[keyof ListTokensResponses];
+
+export type IssueTokenData = {
+    body: TokenIn;
+    path?: never;
+    query?: never;
+    url: '/tokens';
+};
+
+export type IssueTokenErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type IssueTokenError = IssueTokenErrors[keyof IssueTokenErrors];
+
+export type IssueTokenResponses = {
+    /**
+     * Created
+     */
+    201: TokenIssued;
+};
+
+export type IssueTokenResponse = IssueTokenResponses[keyof IssueTokenResponses];
+
+export type ChangeTokenData = {
+    body: TokenPatch;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        token_id: number;
+    };
+    query?: never;
+    url: '/tokens/{token_id}';
+};
+
+export type ChangeTokenErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TYPE_CLOSED`: The task type is not open to this token; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ChangeTokenError = ChangeTokenErrors[keyof ChangeTokenErrors];
+
+export type ChangeTokenResponses = {
+    /**
+     * OK
+     */
+    200: TokenOut;
+};
+
+export type ChangeTokenResponse = ChangeTokenResponses[keyof ChangeTokenResponses];
+
+export type RevokeTokenData = {
+    body?: never;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        token_id: number;
+    };
+    query?: never;
+    url: '/tokens/{token_id}/revoke';
+};
+
+export type RevokeTokenErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type RevokeTokenError = RevokeTokenErrors[keyof RevokeTokenErrors];
+
+export type RevokeTokenResponses = {
+    /**
+     * No Content
+     */
+    204: void;
+};
+
+export type RevokeTokenResponse = RevokeTokenResponses[keyof RevokeTokenResponses];
 
 export type ListAuditData = {
     body?: never;

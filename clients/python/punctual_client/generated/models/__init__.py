@@ -127,6 +127,10 @@ from .log_line_out import LogLineOut
 from .log_out import LogOut
 from .log_page import LogPage
 from .matching_in import MatchingIn
+from .member_granted_out import MemberGrantedOut
+from .member_in import MemberIn
+from .member_out import MemberOut
+from .member_page import MemberPage
 from .mode import Mode
 from .move_firing_in import MoveFiringIn
 from .named_secret_in import NamedSecretIn
@@ -176,6 +180,8 @@ from .rerun_in import RerunIn
 from .rerun_out import RerunOut
 from .reschedule_in import RescheduleIn
 from .resume_in import ResumeIn
+from .right import Right
+from .role import Role
 from .rule import Rule
 from .run_line_out import RunLineOut
 from .run_line_out_counts import RunLineOutCounts
@@ -248,6 +254,11 @@ from .tenant_resume_in import TenantResumeIn
 from .tenant_state import TenantState
 from .tenant_suspend_in import TenantSuspendIn
 from .tested_out import TestedOut
+from .token_in import TokenIn
+from .token_issued import TokenIssued
+from .token_out import TokenOut
+from .token_page import TokenPage
+from .token_patch import TokenPatch
 from .trigger_delay_out import TriggerDelayOut
 from .trigger_in import TriggerIn
 from .trigger_out import TriggerOut
@@ -387,6 +398,10 @@ __all__ = (
     "LogOut",
     "LogPage",
     "MatchingIn",
+    "MemberGrantedOut",
+    "MemberIn",
+    "MemberOut",
+    "MemberPage",
     "Mode",
     "MoveFiringIn",
     "NamedSecretIn",
@@ -436,6 +451,8 @@ __all__ = (
     "RerunOut",
     "RescheduleIn",
     "ResumeIn",
+    "Right",
+    "Role",
     "Rule",
     "RunLineOut",
     "RunLineOutCounts",
@@ -508,6 +525,11 @@ __all__ = (
     "TenantState",
     "TenantSuspendIn",
     "TestedOut",
+    "TokenIn",
+    "TokenIssued",
+    "TokenOut",
+    "TokenPage",
+    "TokenPatch",
     "TriggerDelayOut",
     "TriggerIn",
     "TriggerOut",

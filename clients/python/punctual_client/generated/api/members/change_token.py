@@ -1,0 +1,250 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.token_out import TokenOut
+from ...models.token_patch import TokenPatch
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    token_id: int,
+    *,
+    body: TokenPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    _kwargs: dict[str, Any] = {
+        "method": "patch",
+        "url": "/tokens/{token_id}".format(
+            token_id=quote(str(token_id), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Problem | TokenOut | None:
+    if response.status_code == 200:
+        response_200 = TokenOut.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = Problem.from_dict(response.json())
+
+        return response_413
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Problem | TokenOut]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    token_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: TokenPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Problem | TokenOut]:
+    """Change what a token may do
+
+     It holds for the next call that is made with it. What it may in the end can't be more than the
+    caller may.
+
+    Args:
+        token_id (int):
+        idempotency_key (str | Unset):
+        body (TokenPatch): The fields to change.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | TokenOut]
+    """
+
+    kwargs = _get_kwargs(
+        token_id=token_id,
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    token_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: TokenPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> Problem | TokenOut | None:
+    """Change what a token may do
+
+     It holds for the next call that is made with it. What it may in the end can't be more than the
+    caller may.
+
+    Args:
+        token_id (int):
+        idempotency_key (str | Unset):
+        body (TokenPatch): The fields to change.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | TokenOut
+    """
+
+    return sync_detailed(
+        token_id=token_id,
+        client=client,
+        body=body,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    token_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: TokenPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Problem | TokenOut]:
+    """Change what a token may do
+
+     It holds for the next call that is made with it. What it may in the end can't be more than the
+    caller may.
+
+    Args:
+        token_id (int):
+        idempotency_key (str | Unset):
+        body (TokenPatch): The fields to change.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | TokenOut]
+    """
+
+    kwargs = _get_kwargs(
+        token_id=token_id,
+        body=body,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    token_id: int,
+    *,
+    client: AuthenticatedClient,
+    body: TokenPatch,
+    idempotency_key: str | Unset = UNSET,
+) -> Problem | TokenOut | None:
+    """Change what a token may do
+
+     It holds for the next call that is made with it. What it may in the end can't be more than the
+    caller may.
+
+    Args:
+        token_id (int):
+        idempotency_key (str | Unset):
+        body (TokenPatch): The fields to change.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | TokenOut
+    """
+
+    return (
+        await asyncio_detailed(
+            token_id=token_id,
+            client=client,
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

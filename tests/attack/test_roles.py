@@ -1,0 +1,433 @@
+"""Who may do what: every role at every endpoint and every page, which are taken from the code, so none is forgotten.
+
+And what somebody would try who wants more than they have: other tenants' rows, forged forms, fields they may not set.
+"""
+
+import json
+import re
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.urls import URLPattern, get_resolver
+
+from tasks_app.api import needs as endpoints
+from tasks_app.client import schedule
+from tasks_app.console import needs as pages
+from tasks_app.core.roles import Role, highest
+from tasks_app.engine.operations.api_tokens import issue, known
+from tasks_app.engine.operations.members import grant, rights_of
+from tasks_app.lifecycle.tenants import suspend
+from tasks_app.models import (
+    ApiToken,
+    AuditEntry,
+    Calendar,
+    Campaign,
+    JobDefinition,
+    Membership,
+    OwnedUnit,
+    ScheduleTask,
+)
+from tests.support.api import JOB, ROOT, Api
+from tests.support.clients import client_of
+from tests.support.jobs import make
+from tests.support.live import a_beat_is_alive
+from tests.support.members import browser, member, rows_of
+from tests.support.operators import operator
+from tests.support.scale import some
+from tests.support.schema import OPERATIONS, Operation
+
+pytestmark = pytest.mark.django_db
+
+OWN = [one for one in OPERATIONS if not one.path.startswith("/stock") and one.id not in endpoints.NOBODY_IS_ASKED]
+NOBODY = 987_654_321
+HEADERS = {"If-Match": "1", "Idempotency-Key": "k"}
+# Pages of those who run the installation: what they show is of all tenants, or of none.
+PLATFORM = {
+    *("overview", "lane", "fleet", "health", "forecast", "job_forecast", "job_panel", "task_decrypt"),
+}
+PLATFORM_MODELS = ("taskbatch", "node", "recovery", "host", "safeguard", "installation", "site", "tenant", "secret")
+PLATFORM_MODELS += ("subscription", "alarmrule", "alarmchannel", "alarmincident")
+FIELD = {"job_id": "job_id", "task": "task", "letter": "letter", "calendar_id": "calendar_id", "campaign": "campaign"}
+FIELD |= {"token_id": "token_id", "member_id": "member_id"}
+OF_MODEL = {"scheduletask": "task", "jobdefinition": "job_id", "calendar": "calendar_id", "campaign": "campaign"}
+OF_MODEL |= {"dlqentry": "letter", "auditentry": "entry", "apitoken": "token_id", "membership": "member_id"}
+
+
+def our_pages() -> dict[str, str]:
+    """The addresses of our own pages, by name."""
+
+    def walk(resolver, prefix: str):
+        for one in resolver.url_patterns:
+            where = prefix + str(one.pattern)
+            if not isinstance(one, URLPattern):
+                yield from walk(one, where)
+            elif where.startswith("/admin/tasks_app/") and one.name:
+                yield one.name, where
+
+    return dict(walk(get_resolver(), "/"))
+
+
+PAGES = our_pages()
+MEMBERS = {name: where for name, where in PAGES.items() if name in pages.NEEDS}
+
+
+def filled(where: str, rows, name: str = "") -> str:
+    """The address, with the ids of these rows in it."""
+    model = where.split("/")[3]
+
+    def value(found: re.Match) -> str:
+        field = found[1].rpartition(":")[2]
+        if field == "verb":
+            return "cancel" if "campaign" in name else "skip" if "firing" in name else "pause"
+        if field == "operation":
+            return str(uuid4())
+        return str(getattr(rows, OF_MODEL.get(model, "") if field == "object_id" else FIELD.get(field, ""), NOBODY))
+
+    return re.sub(r"<([^>]+)>", value, where)
+
+
+def everything() -> list:
+    models = (JobDefinition, ScheduleTask, Calendar, Campaign, Membership)
+    tokens = ApiToken.objects.order_by("id").values("tenant", "right", "types", "lanes", "revoked_at")
+    return [list(tokens), *(list(model.objects.order_by("id").values()) for model in models)]
+
+
+# ---- the table ----
+
+
+def test_each_endpoint_and_each_page_has_its_row_in_the_table():
+    assert {one.id for one in OWN} == set(endpoints.NEEDS)
+    others = {
+        name
+        for name, where in PAGES.items()
+        if name.removeprefix("tasks_app_") in PLATFORM or where.split("/")[3] in PLATFORM_MODELS
+    }
+    left = set(PAGES) - set(pages.NEEDS) - others
+    assert left <= {name for name in PAGES if name.endswith(("_add", "_delete", "_history", "_change"))}, left
+    assert set(pages.NEEDS) <= set(PAGES)
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_role_may_call_what_the_table_says_and_nothing_else(role, redis):
+    """As a person with a session, and as a token that has the same right. What is not there is not found: nothing is
+    changed by those who may."""
+    number, client = list(Role).index(role), browser(role)
+    token = Api(token=issue("t", "acme", operator(), rights=[highest(role.rights)])[1])
+    before = everything()
+
+    def may(one: Operation) -> bool:
+        return endpoints.NEEDS[one.id] in role.rights and one.id not in endpoints.PLATFORM
+
+    def by_person(one: Operation, url: str, body: dict | None) -> tuple[int, dict]:
+        answer = client.generic(one.method, ROOT + url, json.dumps(body), "application/json", headers=HEADERS)
+        return answer.status_code, answer.json() if answer.content else {}
+
+    def by_token(one: Operation, url: str, body: dict | None) -> tuple[int, dict]:
+        answer = token.call(one.method, url, body, If_Match="1", Idempotency_Key="k")
+        return answer.status, answer.body or {}
+
+    refused = [one for one in OWN if not may(one)]
+    asked = [(by_token, one) for one in [*refused, *some([one for one in OWN if may(one)], number, of=4)]]
+    asked += [(by_person, one) for one in some(OWN, number, of=4)]
+    for call, one in asked:
+        redis.flushall()  # so many calls in a minute are too many
+        url = one.url(**dict.fromkeys(re.findall(r"\{(\w+_id)\}", one.path), NOBODY), username="nobody", name="n")
+        status, said = call(one, url, {"reason": "x"} if one.writes else None)
+        forbidden = status == 403 and said.get("code") == "SCH_403_FORBIDDEN"
+        # What cannot be read, or lacks something, is told so first by those endpoints that ask late.
+        late = one.id in endpoints.PLATFORM and status in (404, 422)
+        assert forbidden is not may(one) or late, (role, one.id, status, said)
+        assert status != 401 and status < 500, (one.id, status)
+    assert everything() == before
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_role_opens_the_pages_that_the_table_says_and_no_others(role):
+    number, client, rows = list(Role).index(role), browser(role), rows_of("acme")
+    JobDefinition.objects.update(created_by="author-of-acme")
+    before = everything()
+    opened = [name for name in PAGES if pages.NEEDS.get(name) in role.rights]
+    for name in some([name for name in PAGES if name not in opened], number, of=4):
+        answer = client.get(filled(PAGES[name], rows, name))
+        assert answer.status_code == 403, (role, name, answer.status_code)
+    for name in some(opened, number, of=3):
+        # An order is a POST; and there is no such operation or run.
+        gone = name == "tasks_app_operation" or name.startswith("tasks_app_graphrun_")
+        answer = client.get(filled(PAGES[name], rows, name))
+        assert answer.status_code in (200, 302, 405, 404 if gone else 200), (role, name, answer.status_code)
+    assert everything() == before
+
+
+def test_what_one_may_not_do_is_not_offered():
+    rows = rows_of("acme")
+    offered = {}
+    for role in Role:
+        client = browser(role)
+        job = client.get(f"/admin/tasks_app/jobdefinition/{rows.job_id}/change/").content.decode()
+        tasks = client.get("/admin/tasks_app/scheduletask/").content.decode()
+        first = client.get("/admin/").content.decode()
+        offered[role] = (
+            f"jobdefinition/{rows.job_id}/edit/" in job,
+            "jobdefinition/add/" in client.get("/admin/tasks_app/jobdefinition/").content.decode(),
+            'value="matching"' in tasks,
+            f'name="ids" value="{rows.task}"' in tasks,
+            "tasks_app/membership/" in first,
+            "tasks_app/taskbatch/" in first or "tasks_app/tenant/" in first or "tasks_app/secret/" in first,
+        )
+    assert offered == {
+        Role.VIEWER: (False, False, False, False, False, False),
+        Role.AUTHOR: (False, True, False, False, False, False),
+        Role.OPERATOR: (True, True, True, True, False, False),
+        Role.ADMIN: (True, True, True, True, True, False),
+    }
+
+
+# ---- another tenant ----
+
+
+def test_what_belongs_to_another_tenant_is_not_there_on_any_page():
+    """Told as what does not exist, to the letter but for its number."""
+    theirs, client = rows_of("other"), browser(Role.ADMIN)
+    before = everything()
+    for name, where in MEMBERS.items():
+        if "<" not in where:
+            page = client.get(where)
+            shown = page.getvalue().decode()
+            assert page.status_code == 405 or "secret" not in shown, name
+            continue
+        told = []
+        for rows in (theirs, None):
+            for method in ("get", "post"):
+                answer = getattr(client, method)(filled(where, rows, name), {"reason": "x", "operation": uuid4()})
+                told.append((answer.status_code, re.sub(r"\d+", "N", answer.content.decode())[-3000:]))
+                assert answer.status_code in (404, 405), (name, method, answer.status_code)
+        assert [one for one, _ in told[:2]] == [one for one, _ in told[2:]], name
+    assert everything() == before
+
+
+@pytest.mark.parametrize("verb", ["cancel", "retry", "move"])
+def test_an_order_for_tasks_of_another_tenant_is_refused_whole(verb):
+    theirs, client = rows_of("other"), browser(Role.ADMIN)
+    own = schedule("T_QUIET", "own", tenant="acme", delay=3600).task_id
+    before = everything()
+    sent = {"verb": verb, "scope": "chosen", "reason": "x", "at": "2090-01-01T00:00", "operation": uuid4()}
+
+    for where in ("order/", "order/run/"):
+        answer = client.post(f"/admin/tasks_app/scheduletask/{where}", sent | {"ids": f"{own},{theirs.task}"})
+        assert answer.status_code == 404, where
+    by_filter = sent | {"scope": "matching", "filter": "tenant=other", "verb": verb}
+    assert client.post("/admin/tasks_app/scheduletask/order/run/", by_filter).status_code == 400
+    letters = sent | {"verb": "replay", "ids": str(theirs.letter)}
+    client.post("/admin/tasks_app/dlqentry/order/run/", letters)
+
+    assert everything() == before
+
+
+def test_lists_filters_and_exports_show_the_own_tenant_alone():
+    client = browser(Role.VIEWER)
+    rows_of("other")
+    schedule("T_QUIET", "visible", tenant="acme", delay=3600)
+    for where in ("scheduletask", "jobdefinition", "dlqentry", "campaign", "calendar", "graphrun", "auditentry"):
+        for query in ("", "?tenant=other", "?tenant="):
+            answer = client.get(f"/admin/tasks_app/{where}/{query}")
+            assert "secret" not in answer.content.decode(), (where, query)
+    table = b"".join(client.get("/admin/tasks_app/scheduletask/export/")).decode()
+    assert "visible" in table and "secret" not in table
+    assert client.get("/admin/tasks_app/scheduletask/export/?tenant=other").status_code == 400
+
+
+def test_a_session_works_in_the_tenants_of_its_person_and_in_no_other():
+    user = member(Role.VIEWER)
+    grant("beta", user.username, Role.OPERATOR, operator())
+    make("beta's", tenant="beta")
+    client = client_of(user)
+
+    assert "beta&#x27;s" not in client.get("/admin/tasks_app/jobdefinition/").content.decode()
+    assert client.post("/admin/tenant/", {"tenant": "other"}).status_code == 404
+    assert client.post("/admin/tenant/", {"tenant": "beta"}).status_code == 302
+    assert "beta&#x27;s" in client.get("/admin/tasks_app/jobdefinition/").content.decode()
+    assert client.get("/admin/tasks_app/jobdefinition/add/").status_code == 200
+    Membership.objects.filter(tenant="beta").delete()
+    assert client.get("/admin/tasks_app/jobdefinition/add/").status_code == 403  # in acme again, where they only look
+
+    answers = {name: client.get(f"{ROOT}/jobs", headers={"X-Tenant": name}) for name in ("acme", "other", "no-such")}
+    assert [one.status_code for one in answers.values()] == [200, 401, 401]
+    assert answers["other"].content == answers["no-such"].content
+
+
+# ---- one's own ----
+
+
+def test_an_author_changes_what_is_their_own_and_looks_at_the_rest(redis):
+    a_beat_is_alive()
+    author = Api(token=issue("ci", "acme", operator(), rights=["schedule"])[1])
+    other = schedule("T_QUIET", "theirs", tenant="acme", delay=3600).task_id
+    job = make("theirs", tenant="acme")
+    own = author.post("/tasks", {"task_type": "T_QUIET", "key": "mine", "delay": 3600}).body["id"]
+    bulk = author.post("/tasks/bulk", {"tasks": [{"task_type": "T_QUIET", "key": "many", "delay": 3600}]}).body["items"]
+    mine = author.post("/jobs", JOB).body["id"]
+    later = {"at": "2090-01-01T00:00:00Z"}
+
+    assert author.get(f"/tasks/{other}").status == author.get(f"/jobs/{job.id}").status == 200
+    refused = [
+        author.post(f"/tasks/{other}/cancel"),
+        author.post(f"/tasks/{other}/retry"),
+        author.post(f"/tasks/{other}/reschedule", later),
+        author.post("/tasks/reschedule", later | {"task_type": "T_QUIET", "key": "theirs"}),
+        author.call("PATCH", f"/jobs/{job.id}", {"name": "x"}, If_Match="1"),
+        author.post(f"/jobs/{job.id}/pause", {"reason": "x"}),
+        author.post(f"/jobs/{job.id}/trigger", Idempotency_Key="k"),
+        author.call("DELETE", f"/jobs/{job.id}"),
+        author.post(f"/jobs/{mine}/backfill", {"since": "2026-03-01T00:00:00Z"}, Idempotency_Key="k"),
+    ]
+    assert {(one.status, one.code) for one in refused} == {(403, "SCH_403_FORBIDDEN")}
+    targets = {"tasks": [{"id": other}, {"id": own}, {"task_type": "T_QUIET", "key": "theirs"}]}
+    items = author.post("/tasks/bulk/cancel", targets).body["items"]
+    assert [one["error"] and one["error"]["code"] for one in items] == ["SCH_403_FORBIDDEN", None, "SCH_403_FORBIDDEN"]
+    assert author.post(f"/tasks/{bulk[0]['task_id']}/reschedule", later).status == 200
+    assert author.post(f"/jobs/{mine}/pause", {"reason": "x"}).status == 200
+    task = author.post(f"/jobs/{mine}/trigger", Idempotency_Key="k2").body["task_id"]
+    assert author.post(f"/tasks/{task}/cancel").status == 200
+    assert OwnedUnit.objects.count() == 2 and ScheduleTask.objects.get(id=other).status == "INIT"
+
+
+def test_an_author_in_the_console_changes_their_own_alone():
+    rows, client = rows_of("acme"), browser(Role.AUTHOR)
+    own = make("mine", tenant="acme")
+    JobDefinition.objects.filter(id=own.id).update(created_by="author-of-acme")
+    OwnedUnit.objects.create(tenant="acme", task_type="T_QUIET", biz_key="mine", owner="author-of-acme")
+    task = schedule("T_QUIET", "mine", tenant="acme", delay=3600).task_id
+    sent = {"verb": "cancel", "scope": "chosen", "reason": "x"}
+
+    for job, status in ((rows.job_id, 403), (own.id, 302)):
+        given = {"reason": "x", "operation": uuid4()}
+        assert client.post(f"/admin/tasks_app/jobdefinition/{job}/order/pause/", given).status_code == status
+    for ids, status in ((str(rows.task), 403), (f"{task},{rows.task}", 403), (str(task), 302)):
+        given = sent | {"ids": ids, "operation": uuid4()}
+        assert client.post("/admin/tasks_app/scheduletask/order/run/", given).status_code == status
+    matching = sent | {"scope": "matching", "operation": uuid4()}
+    assert client.post("/admin/tasks_app/scheduletask/order/run/", matching).status_code == 403
+    assert ScheduleTask.objects.get(id=task).status == "CANCELLED"
+    assert ScheduleTask.objects.get(id=rows.task).status != "CANCELLED"
+
+
+# ---- more than one has ----
+
+
+def test_nobody_grants_more_than_they_have(redis):
+    admin, outsider = member(Role.ADMIN), member(Role.ADMIN, "other")
+    get_user_model().objects.create_user("ada", is_staff=True)
+    client, elsewhere = client_of(admin), client_of(outsider)
+
+    def put(who, tenant: str, user: str, role: str):
+        where = f"{ROOT}/members/{user}"
+        given = {"X-Tenant": tenant}
+        return who.put(where, {"role": role}, content_type="application/json", headers=given).status_code
+
+    assert put(client, "acme", "ada", "operator") == 200
+    assert put(elsewhere, "acme", "ada", "admin") == 401  # no member of acme: as if there were no such tenant
+    assert put(elsewhere, "acme", "admin-of-other", "admin") == 401
+    for role in ("viewer", "author", "operator"):
+        grant("acme", "ada", role, operator())
+        ada = client_of(get_user_model().objects.get(username="ada"))
+        assert put(ada, "acme", "ada", "admin") == 403, role  # oneself
+        assert put(ada, "acme", "admin-of-acme", "viewer") == 403
+        made = ada.post(f"{ROOT}/tokens", {"name": "t"}, content_type="application/json")
+        assert made.status_code == 403
+    grant("acme", "ada", "admin", operator())
+    assert put(client_of(get_user_model().objects.get(username="ada")), "internal", "ada", "admin") == 401
+    assert rights_of(get_user_model().objects.get(username="ada")).roles == {"acme": Role.ADMIN}
+
+
+def test_a_token_is_never_worth_more_than_who_made_or_changed_it(redis):
+    client = client_of(member(Role.ADMIN))
+    large, _ = issue("large", "acme", operator(), can_write=True, types=["HTTP_CALLBACK"], lanes=["critical"])
+    foreign, _ = issue("foreign", "other", operator())
+
+    def post(path: str, body: dict, method: str = "post") -> int:
+        return getattr(client, method)(f"{ROOT}{path}", body, content_type="application/json").status_code
+
+    for body in ({"types": ["HTTP_CALLBACK"]}, {"types": ["T_CLOSED"]}, {"lanes": ["critical"]}):
+        assert post("/tokens", {"name": "t"} | body) == 403, body
+    assert post("/tokens", {"name": "t", "tenant": "other"}) == 422  # no such field
+    assert post(f"/tokens/{large.id}", {"right": "administer"}, "patch") == 403  # its types and lanes stay beyond
+    assert post(f"/tokens/{foreign.id}", {"right": "read"}, "patch") == 404
+    assert post(f"/tokens/{foreign.id}/revoke", {}) == 404
+    assert post("/tokens", {"name": "t", "right": "administer"}) == 201
+    assert post(f"/tokens/{large.id}", {"right": "read", "types": None, "lanes": ["low"]}, "patch") == 200
+    assert post(f"/tokens/{large.id}/revoke", {}) == 204
+
+    small = Api(
+        token=issue("s", "acme", operator(), rights=["administer"], types=["T_QUIET"], lanes=["low"], days=1)[1]
+    )
+    for body in ({"days": 0.5}, {"types": ["T_QUIET"], "lanes": ["low"]}, {"types": ["T_PLAIN"], "lanes": ["low"]}):
+        assert small.post("/tokens", {"name": "t"} | body).status == 403, body
+    assert small.put("/members/admin-of-acme", {"role": "viewer"}).status == 403
+    made = small.post("/tokens", {"name": "t", "types": ["T_QUIET"], "lanes": ["low"], "days": 0.5})
+    assert made.status == 201 and known(made.body["text"]).types == {"T_QUIET"}
+
+
+def test_forms_that_were_forged_grant_nothing():
+    client = browser(Role.ADMIN)
+    get_user_model().objects.create_user("ada", is_staff=True)
+    operator_of = browser(Role.OPERATOR)
+    sent = {"reason": "x", "user": "ada", "role": "viewer", "name": "t", "may": "read", "days": "1"}
+    before = everything()
+
+    def post(who, path: str, **more) -> int:
+        return who.post(f"/admin/tasks_app/{path}", sent | {"operation": uuid4()} | more).status_code
+
+    assert post(client, "membership/add/", tenant="other") == post(client, "apitoken/add/", tenant="other") == 400
+    assert post(client, "membership/add/", role="superuser") == post(client, "apitoken/add/", may="everything") == 400
+    assert post(client, "membership/add/", tenant="internal") == 400
+    assert (
+        post(client, "apitoken/add/", types="HTTP_CALLBACK") == post(client, "apitoken/add/", lanes="critical") == 400
+    )
+    assert post(operator_of, "membership/add/") == post(operator_of, "apitoken/add/") == 403
+    job = {"name": "j", "task_type": "T_CLOSED", "every": "60", "timezone": "UTC", "dst_gap": "shift"}
+    assert post(client, "jobdefinition/add/", **job) == 400
+    assert post(client, "jobdefinition/add/", **job | {"task_type": "T_QUIET", "tenant": "other"}) == 400
+    assert everything() == before
+    assert post(client, "membership/add/") == 302
+    assert Membership.objects.get(username="ada").tenant == "acme"
+
+
+def test_a_member_of_a_suspended_tenant_only_looks(redis):
+    client = browser(Role.ADMIN)
+    suspend("acme", operator("the invoice is open"))
+
+    assert client.get("/admin/tasks_app/scheduletask/").status_code == 200
+    assert client.get("/admin/tasks_app/jobdefinition/add/").status_code == 403
+    answer = client.post(f"{ROOT}/jobs", JOB, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (403, "SCH_403_TENANT_SUSPENDED")
+
+
+def test_a_member_hears_what_a_handler_said_and_not_where_it_runs(redis):
+    from tasks_app.testing import run_due
+
+    task = schedule("T_QUIET", "a", tenant="acme", payload={"do": "crash", "message": "no file"}, max_retry=0).task_id
+    run_due()
+    client = browser(Role.OPERATOR)
+
+    page = client.get(f"/admin/tasks_app/scheduletask/{task}/change/").content.decode()
+    table = b"".join(client.get("/admin/tasks_app/scheduletask/export/")).decode()
+    assert "no file" in page and "no file" in table
+    assert not re.search(r"Traceback|handlers\.py|line \d+, in", page + table)
+
+
+def test_every_grant_change_and_revoke_is_in_the_audit_with_before_and_after(redis):
+    client = client_of(member(Role.ADMIN))
+    get_user_model().objects.create_user("ada", is_staff=True)
+
+    for role in ("viewer", "operator"):
+        client.put(f"{ROOT}/members/ada", {"role": role, "reason": "she asked"}, content_type="application/json")
+    client.delete(f"{ROOT}/members/ada")
+
+    told = AuditEntry.objects.filter(subject="member ada").order_by("id")
+    assert [(one.actor, one.verb, one.detail["before"], one.detail["after"]) for one in told] == [
+        ("admin-of-acme", "grant", None, "viewer"),
+        ("admin-of-acme", "grant", "viewer", "operator"),
+        ("admin-of-acme", "revoke", "operator", None),
+    ]
+    assert {(one.tenant, one.address) for one in told} == {("acme", "127.0.0.1")}
