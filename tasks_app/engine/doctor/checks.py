@@ -120,7 +120,7 @@ CHECKS = (
     ),
     Check(
         "turns",
-        "no two instances of a job have its turn",
+        "no two instances of a job have its turn, except those that ran when it still allowed overlap",
         "check_turns",
         repair.mend_turns,
         "The newer ones go back into the line of their job, if they do not run yet.",
