@@ -385,12 +385,13 @@ def test_forms_that_were_forged_grant_nothing():
         post(client, "apitoken/add/", types="HTTP_CALLBACK") == post(client, "apitoken/add/", lanes="critical") == 400
     )
     assert post(operator_of, "membership/add/") == post(operator_of, "apitoken/add/") == 403
-    job = {"name": "j", "task_type": "T_CLOSED", "every": "60", "timezone": "UTC", "dst_gap": "shift"}
-    assert post(client, "jobdefinition/add/", **job) == 400
-    assert post(client, "jobdefinition/add/", **job | {"task_type": "T_QUIET", "tenant": "other"}) == 400
+    job = {"name": "j", "task_type": "T_QUIET", "every": "60", "timezone": "UTC", "dst_gap": "shift"}
+    job |= {"dst_repeat": "once", "catch_up": "latest", "overlap": "skip"}
+    for more in ({"task_type": "T_CLOSED"}, {"task_type": "T_URGENT"}, {"lane": "critical"}, {"tenant": "other"}):
+        assert post(client, "jobdefinition/add/", **job | more) == 400, more
     assert everything() == before
-    assert post(client, "membership/add/") == 302
-    assert Membership.objects.get(username="ada").tenant == "acme"
+    assert post(client, "membership/add/") == post(client, "jobdefinition/add/", **job) == 302
+    assert Membership.objects.get(username="ada").tenant == JobDefinition.objects.get().tenant == "acme"
 
 
 def test_a_member_of_a_suspended_tenant_only_looks(redis):
