@@ -10,6 +10,7 @@ from tasks_app.core.roles import Right
 READ = {
     *("list_jobs", "read_job", "list_instances", "preview_job", "explain_job"),
     *("list_tasks", "read_task", "explain_task", "list_attempts", "list_logs"),
+    "decrypt_task",  # and a right of its own, which the view asks for
     *("list_runs", "read_one_run", "list_calendars", "read_calendar", "list_campaigns", "read_campaign"),
     *("read_task_types", "read_task_type", "read_lanes", "read_limits", "read_hosts"),
     *("list_secrets", "list_subscriptions", "read_subscription", "list_deliveries"),
@@ -50,6 +51,7 @@ PLATFORM = {
     *("quarantine_installation", "resume_installation", "rehearse_installation"),
     *("activate_site", "stand_by_sites"),
     *("create_tenant", "edit_tenant", "suspend_tenant", "resume_tenant"),
+    *("archive_tenant", "stop_archiving_tenant", "continue_archiving_tenant"),
 }
 NOBODY_IS_ASKED = {"read_liveness"}
 
