@@ -34,27 +34,22 @@ _READING = ("GET", "HEAD", "OPTIONS")
 
 
 class Token(HttpBearer):
-    def __init__(self, *, reports: bool = False, reads: bool = False) -> None:
+    def __init__(self, *, reports: bool = False) -> None:
         super().__init__()
         self._reports = reports  # about what runs, which a suspension of its tenant does not end
-        self._reads = reads  # whatever its method
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         with scope.all_tenants():  # whose it is, it says itself
             found = known(token)
         if found is not None and self._reports:
             found = replace(found, suspended=None)
-        return _admitted(request, found, reads=self._reads)
+        return _admitted(request, found)
 
 
 class Session(APIKeyCookie):
     """The admin's own pages; the CSRF token is checked, as everywhere in Django."""
 
     param_name = settings.SESSION_COOKIE_NAME
-
-    def __init__(self, *, reads: bool = False) -> None:
-        super().__init__()
-        self._reads = reads
 
     def _get_key(self, request: HttpRequest) -> str | None:
         # Nobody is logged in: no session to protect, and the caller should hear of the token instead.
@@ -68,7 +63,7 @@ class Session(APIKeyCookie):
             return None
         with scope.all_tenants():  # where they may do what, their memberships say
             asked = _person(request)
-        return _admitted(request, asked, reads=self._reads)
+        return _admitted(request, asked)
 
 
 class Signature(APIKeyQuery):
@@ -155,15 +150,14 @@ def _person(request: HttpRequest) -> Caller | None:
     )
 
 
-def _admitted(request: HttpRequest, asked: Caller | None, *, reads: bool = False) -> Caller | None:
-    """Before anything of the body is read: whose rows is it about, may it be sent at all, and is it small enough?
-    `reads`: it changes nothing, whatever its method."""
+def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
+    """Before anything of the body is read: whose rows is it about, may it be sent at all, and is it small enough?"""
     if asked is None:
         return None
     scope.settle(None if asked.is_operator else asked.tenant)
     if asked.calls_per_minute is not None:
         refuse_too_many_calls(asked)
-    reads = reads or request.method in _READING
+    reads = request.method in _READING
     need = needed(view_of(request), reads=reads)
     if need not in asked.rights:
         raise Problem("SCH_403_FORBIDDEN", _lacking(need, asked))
