@@ -343,7 +343,8 @@ def _insert(
 
     parts = [part(0)] if len(keys) <= _PART else map(part, range(0, len(keys), _PART))
     if idem_key.count(None) == len(idem_key):
-        return _answers(Outcome.CREATED, run_in_parts("insert_tasks", parts))
+        told = "task.created" in conf().kept_events
+        return _answers(Outcome.CREATED, run_in_parts("insert_told_tasks" if told else "insert_tasks", parts))
     return _insert_keyed(requests, replaces, parts, bound=bound)
 
 

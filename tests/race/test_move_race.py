@@ -173,7 +173,7 @@ def test_what_was_scheduled_run_and_moved_after_the_last_look_is_known(verb, out
         met.append(over())
         assert move() == 1
 
-    with before_statement("insert_tasks", lambda: met or in_another_thread(come_and_gone)):
+    with before_statement("insert_told_tasks", lambda: met or in_another_thread(come_and_gone)):
         answer = verb(TYPE, "a", at=TUESDAY)
 
     (old,) = met
@@ -209,10 +209,10 @@ def before_statement(name: str, call):
     mine = threading.get_ident()
     ran = sql.execute
 
-    def execute(statement, *rest):
+    def execute(statement, *rest, **how):
         if threading.get_ident() == mine and statement.startswith(f"-- {name}:"):
             call()
-        return ran(statement, *rest)
+        return ran(statement, *rest, **how)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sql, "execute", execute)

@@ -13,6 +13,7 @@ from tasks_app.archive.place import place_of
 from tasks_app.client import reschedule, schedule, schedule_many
 from tasks_app.client.calendars import CalendarRequest, create_calendar
 from tasks_app.core.errors import InvalidTask, NothingToDo, NotThere
+from tasks_app.core.events import KINDS, schema_of
 from tasks_app.engine.beat import tenant_archiver
 from tasks_app.engine.beat.tenant_archiver import archive_tenants
 from tasks_app.engine.beat.tenants import put_back
@@ -35,6 +36,7 @@ from tests.support.archive import days_ago, faulty, past_day
 from tests.support.engine import run_due
 from tests.support.events import told
 from tests.support.jobs import make
+from tests.support.json_schema import keeps_to
 from tests.support.marks import commits
 from tests.support.moves import TUESDAY, TYPE, dead, scheduled, settled, started
 from tests.support.operators import operator
@@ -116,6 +118,10 @@ def test_all_that_is_its_own_is_in_the_archive_once_and_nothing_of_others(archiv
     assert not any("digest" in row for row in files(archive) if row["table"] == "tokens")
     assert AuditEntry.objects.filter(tenant="acme", verb="archive").count() == 2  # and all that was there before stays
     assert told("tenant.archived")[-1].data["rows"] == done.removed
+    for kind in ("tenant.archiving", "tenant.archived"):
+        event = told(kind)[-1]
+        assert keeps_to(schema_of(KINDS[kind]), event.as_json()), event.as_json()
+        assert set(event.data) <= set(KINDS[kind].data["properties"])
     execute("DELETE FROM punctual_past")  # which nobody has ever scheduled
     assert_consistent()
 

@@ -191,8 +191,12 @@ PROVOKED: dict[str, Callable[[], object]] = {
 }
 
 
+# It takes several transactions: tests/database/archive/test_tenants.py.
+ELSEWHERE = {"tenant.archiving", "tenant.archived"}
+
+
 def test_every_kind_is_provoked():
-    assert PROVOKED.keys() == KINDS.keys() - NEVER_WRITTEN
+    assert PROVOKED.keys() == KINDS.keys() - NEVER_WRITTEN - ELSEWHERE
 
 
 @pytest.mark.parametrize("kind", PROVOKED)
@@ -242,6 +246,20 @@ def test_unless_told_otherwise_creation_and_success_are_not_kept(settings):
     run_due()
 
     assert kinds() == ["task.failed"]
+
+
+def test_tasks_of_which_nothing_is_told_are_scheduled_all_the_same(settings):
+    settings.PUNCTUAL = {name: value for name, value in settings.PUNCTUAL.items() if name != "EVENTS"}
+    there = schedule(TYPE, 7, at=MONDAY)
+
+    answers = schedule_many(TYPE, [{"key": n, "at": MONDAY, "payload": {"n": n}} for n in range(1_500)])
+
+    assert not OutboxEvent.objects.exists()
+    assert [n for n, answer in enumerate(answers) if answer != ("CREATED", answer.task_id, MONDAY.timestamp())] == [7]
+    assert answers[7] == ("EXISTS", there.task_id, None)
+    found = ScheduleTask.objects.in_bulk([answer.task_id for answer in answers])
+    assert all(found[answer.task_id].biz_key == str(n) for n, answer in enumerate(answers))
+    assert all(row.payload == {"n": int(row.biz_key)} for row in found.values() if row.id != there.task_id)
 
 
 # What an event says.

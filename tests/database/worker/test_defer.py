@@ -252,7 +252,7 @@ def statements_of(*payloads: dict) -> list[str]:
 
 def test_a_batch_defers_in_one_insert_however_many_there_are():
     assert statements_of(*[{"defer": [capture(n), capture(-n - 1)]} for n in range(20)]) == [
-        *("start", "lock_to_defer", "insert_tasks", "link_deferred", "mark_success"),
+        *("start", "lock_to_defer", "insert_told_tasks", "link_deferred", "mark_success"),
     ]
     assert len(effects()) == 40
 
