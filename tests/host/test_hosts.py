@@ -18,7 +18,7 @@ THEMES = ("plain", "themed")
 COUNTER = "/admin/testapp/counter/"
 # What is sent by a form or answers to a program, and Django's forms, of which we have none.
 NO_PAGE = re.compile(
-    "login|language|search|autocomplete|view_on_site|.*_(delete|history|test)"
+    "login|language|search|tenant|autocomplete|view_on_site|.*_(delete|history|test)"
     "|tasks_app_(order|run|job_draft(_of)?|letter_(order|run|tags)"
     "|(scheduletask|taskbatch|auditentry|campaign|graphrun|dlqentry|recovery)_add)"
 )

@@ -21,7 +21,7 @@ from tasks_app.engine.beat.alarms.looking import quotas
 from tasks_app.engine.beat.counting import count
 from tasks_app.engine.beat.gates import Gates
 from tasks_app.engine.beat.job_planner import plan_once
-from tasks_app.engine.beat.quotas import count_again, count_used
+from tasks_app.engine.beat.quotas import count_again, count_running, count_scheduled, count_used
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.lifecycle import tenant_defaults, tenants
@@ -653,7 +653,7 @@ def test_a_tenant_that_schedules_too_fast_is_refused_until_some_seconds_have_pas
     schedule_many(TYPE, [{"key": n} for n in range(50)])  # others don't wait
     assert schedule(TYPE, 3, tenant="acme").outcome == "EXISTS"
 
-    chore.count_scheduled()
+    count_scheduled()
     assert (Tenant.objects.get(name="acme").near, told("tenant.quota_near")[-1].data["quota"]) == (
         ["schedules_per_second"],
         "schedules_per_second",
@@ -661,7 +661,7 @@ def test_a_tenant_that_schedules_too_fast_is_refused_until_some_seconds_have_pas
     ScheduleCount.objects.update(at=timezone.now() - timedelta(seconds=11))
     schedule_many(TYPE, [{"key": n} for n in range(100, 103)], tenant="acme")
     ScheduleCount.objects.update(at=timezone.now() - timedelta(minutes=2))
-    chore.count_scheduled()
+    count_scheduled()
     assert (Tenant.objects.get(name="acme").near, ScheduleCount.objects.count()) == ([], 0)
 
 
@@ -676,13 +676,13 @@ def test_no_more_of_a_tenant_run_at_the_same_time_than_may_and_others_do_not_wai
     assert HeldTask.objects.get().tenant == "acme"
     assert why_task(row(HeldTask.objects.get().task)).rule in ("tenant_full", "no_dispatcher")
     assert chore.put_back() == 0  # there is no room
-    chore.count_running()
+    count_running()
     assert Tenant.objects.get(name="acme").near == ["max_running"]
     rule(conditions=("quota",))
     assert "80% or more of its 2 tasks that run at the same time" in next(quotas()).sample["sentence"]
     settled(batch)
     assert chore.put_back() == 1 and len(run_due()) == 1
-    chore.count_running()
+    count_running()
     assert (Tenant.objects.get(name="acme").near, HeldTask.objects.count()) == ([], 0)
 
 

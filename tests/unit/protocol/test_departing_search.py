@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from .leaving import LEFT, LOST, LeavingRules, search_leaving
+from .departing import LEFT, LOST, DepartingRules, search_departing
 
 LEFT_OUT = {
     "callers_look_whether_it_is_closed": LEFT,
@@ -16,7 +16,7 @@ LEFT_OUT = {
 
 
 def test_a_tenant_that_leaves_loses_nothing_and_leaves_nothing():
-    states, broken, way = search_leaving(LeavingRules())
+    states, broken, way = search_departing(DepartingRules())
 
     assert (broken, way) == ("", [])
     assert states >= 30
@@ -24,10 +24,10 @@ def test_a_tenant_that_leaves_loses_nothing_and_leaves_nothing():
 
 @pytest.mark.parametrize("rule", LEFT_OUT)
 def test_leaving_out_a_rule_is_found(rule):
-    _, broken, way = search_leaving(replace(LeavingRules(), **{rule: False}))
+    _, broken, way = search_departing(replace(DepartingRules(), **{rule: False}))
 
     assert broken == LEFT_OUT[rule], way
 
 
 def test_every_rule_is_left_out_once():
-    assert LEFT_OUT.keys() == {field.name for field in fields(LeavingRules)}
+    assert LEFT_OUT.keys() == {field.name for field in fields(DepartingRules)}
