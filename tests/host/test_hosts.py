@@ -120,6 +120,7 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "calendar": rows.calendar,
         "job_id": rows.job,
         "token_id": rows.token,
+        "membership": rows.membership,
         "lane": "default",
         "app_label": "tasks_app",
         "content_type_id": 1,

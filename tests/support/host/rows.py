@@ -6,14 +6,16 @@ from django.db.models.functions import Now
 
 from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
 from tasks_app.client.calendars import CalendarRequest, create_calendar
+from tasks_app.core.roles import Role
 from tasks_app.engine.operations import api_tokens
 from tasks_app.engine.operations.campaigns import start_for
+from tasks_app.lifecycle import members
 from tasks_app.lifecycle.hosts import limit
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AuditEntry, GraphRun, HostHealth
+from tasks_app.models import AuditEntry, GraphRun, HostHealth, Membership
 from tests.support.alarms import alarm_ids
 from tests.support.browser import person
 from tests.support.graphs import begun, family
@@ -50,9 +52,16 @@ def one_of_each() -> SimpleNamespace:
         token=api_tokens.issue("ci", "default", Operator("olga", "for the list"))[0].id,
         operation=AuditEntry.objects.filter(verb="cancel").get().operation,
         counter=Counter.objects.create(name="orders", value=7).id,
+        membership=_member(),
         recovery=begin("INC-1", Operator("olga", "for its page")).row.id,
         run=a_run().id,  # the last: it is due
     )
+
+
+def _member() -> int:
+    """The shop's staff, with a role in a tenant."""
+    members.grant("acme", str(person("mia").pk), "mia", Role.VIEWER, Operator("olga", "for the list"))
+    return Membership.objects.get(username="mia").id
 
 
 def _host(host: str) -> str:
