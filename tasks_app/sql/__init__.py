@@ -50,13 +50,15 @@ def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple
     must not use the connection."""
     if isinstance(parts, list) and len(parts) == 1:
         return run(name, parts[0])
-    wrapped = _cursor(None)
-    cursor = wrapped.cursor  # Django's own can't return rows of many
-    with wrapped.db.wrap_database_errors:
-        cursor.executemany(_text(name), parts, returning=True)
-        rows = cursor.fetchall()
-        while cursor.nextset():
-            rows += cursor.fetchall()
+    cursor = _cursor(None)
+    cursor.cursor.keeps_rows = True
+    try:
+        cursor.executemany(_text(name), parts)
+    finally:
+        cursor.cursor.keeps_rows = False
+    rows = cursor.fetchall()
+    while cursor.nextset():
+        rows += cursor.fetchall()
     return rows
 
 
@@ -82,6 +84,15 @@ def rows_of(query: QuerySet, *fields: str) -> str:
     return connections[using].ops.compose_sql(*compiler.as_sql()).replace("%", "%%")
 
 
+class _Cursor(psycopg.Cursor):
+    """Can keep the rows that each of many executions returns, which Django has no word for."""
+
+    keeps_rows = False
+
+    def executemany(self, query, params_seq, *, returning: bool = False) -> None:
+        super().executemany(query, params_seq, returning=returning or self.keeps_rows)
+
+
 def _cursor(using: str | None):
     connection = connections[using or conf().DATABASE]
     connection.close_if_health_check_failed()
@@ -89,7 +100,7 @@ def _cursor(using: str | None):
     with connection.wrap_database_errors:
         kept = getattr(connection, "_punctual_cursor", None)
         if kept is None or kept.connection is not connection.connection:
-            kept = connection._punctual_cursor = psycopg.Cursor(connection.connection)
+            kept = connection._punctual_cursor = _Cursor(connection.connection)
             kept.format = psycopg.pq.Format.BINARY
             connection._punctual_slow, connection._punctual_replanned = False, float("-inf")
         if connection._punctual_slow:

@@ -798,8 +798,13 @@ def test_payloads_that_differ_arrive_as_they_were_given():
 def test_more_tasks_than_are_sent_at_once_are_answered_in_the_order_of_the_call():
     there = {n: schedule(TYPE, n, delay=60).task_id for n in (3, 1_500, 2_499)}
     tasks = [{"key": n, "delay": 60 + n, "idem_key": f"i{n}" if n % 700 == 0 else None} for n in range(2_500)]
+    seen = []
 
-    answers = schedule_many(TYPE, [*tasks, {"key": 7, "delay": 1}])
+    # What guards each statement of a request goes around these, too.
+    with connection.execute_wrapper(lambda execute, *args: seen.append(args[0]) or execute(*args)):
+        answers = schedule_many(TYPE, [*tasks, {"key": 7, "delay": 1}])
+
+    assert any(one.startswith("-- insert_keyed_tasks:") for one in seen)
 
     found = dict(ScheduleTask.objects.values_list("biz_key", "id"))
     assert [answer.task_id for answer in answers] == [found[str(n)] for n in [*range(2_500), 7]]
