@@ -129,9 +129,11 @@ def test_all_that_is_its_own_is_in_the_archive_once_and_nothing_of_others(archiv
 def test_nothing_new_is_taken_for_it_from_the_beginning_and_its_name_is_not_given_out_again(archive):
     scheduled("a", tenant="acme")
     scheduled("moved", tenant="acme", at=TUESDAY)
+    dead("gave up", tenant="acme")
     ways = {
         "a task": lambda: schedule(TYPE, "b", tenant="acme"),
-        "one that takes over": lambda: reschedule(TYPE, "a", at=TUESDAY, tenant="acme"),
+        "one that takes over from a success": lambda: reschedule(TYPE, "a", at=TUESDAY, tenant="acme"),
+        "one that takes over from a failure": lambda: reschedule(TYPE, "gave up", at=TUESDAY, tenant="acme"),
         "a job": lambda: make("new", tenant="acme"),
         "a calendar": lambda: create_calendar(CalendarRequest("days"), operator(), tenant="acme"),
         "a token": lambda: issue("client", "acme", operator()),
@@ -142,7 +144,7 @@ def test_nothing_new_is_taken_for_it_from_the_beginning_and_its_name_is_not_give
     run_due()  # `a` is over, so that something could take over from it
     begin("acme", operator())
     for what, way in ways.items():
-        if what == "one that takes over":
+        if what == "one that takes over from a success":
             continue  # a task that succeeded stays as it is
         with pytest.raises(InvalidTask, match="tenant 'acme' is being archived"):
             way()
