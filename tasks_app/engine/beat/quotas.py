@@ -41,26 +41,33 @@ def count_scheduled() -> int:
     """Tell of tenants that schedule nearly as fast as they may, and forget what was counted for it before."""
     run("forget_scheduled", {"keep": FORGET_SECONDS})
     found = run("scheduled_lately", {"window": RATE_SECONDS})
+    near = _near("schedules_per_second")
     for name, rate, tasks in found:
-        _note_near(name, "schedules_per_second", rate, round(tasks / RATE_SECONDS), tasks >= NEAR * rate * RATE_SECONDS)
+        if (name in near) != (is_near := tasks >= NEAR * rate * RATE_SECONDS):
+            _note_near(name, "schedules_per_second", rate, round(tasks / RATE_SECONDS), is_near)
     return len(found)
 
 
 def count_running() -> int:
     """Tell of tenants that run nearly as many tasks at the same time as they may."""
     bounded = dict(Tenant.objects.filter(max_running__isnull=False).values_list("name", "max_running"))
+    near = _near("max_running")
     for name, room in room_of(list(bounded)).items():
         used = bounded[name] - room
-        _note_near(name, "max_running", bounded[name], used, used >= NEAR * bounded[name])
+        if (name in near) != (is_near := used >= NEAR * bounded[name]):
+            _note_near(name, "max_running", bounded[name], used, is_near)
     return len(bounded)
+
+
+def _near(quota: str) -> set[str]:
+    """The tenants that are known to be near it: asked once for all, since most stay as they were."""
+    return set(Tenant.objects.filter(near__contains=[quota]).values_list("name", flat=True))
 
 
 def _note_near(name: str, quota: str, limit: int, used: int, is_near: bool) -> None:
     """Written, and told, only if it is other than it was."""
     there = Tenant.objects.filter(name=name, **{quota: limit})
     row = there.exclude(near__contains=[quota]) if is_near else there.filter(near__contains=[quota])
-    if not row.exists():
-        return
     with atomic():
         locked = row.select_for_update().first()
         if locked is None:
