@@ -22,13 +22,13 @@ from tests.support.wait import wait_until
 
 NEXT_LOOK_KEY = "punctual:next_look"
 pytestmark = commits
-SOON = 1.5  # seconds: a busy machine takes less for the look that reads it ahead
+SOON = 3.0  # seconds: a busy machine takes less for the look that reads it ahead
 
 
 @pytest.fixture(autouse=True)
 def _reading_ahead(settings):
     # Long enough that a busy machine does not come to a moment before the test does.
-    long = {"LOOK_SECONDS": 2.0, "READ_AHEAD_SECONDS": 4.0, "NODE_TTL_SECONDS": 60.0}
+    long = {"LOOK_SECONDS": 3.5, "READ_AHEAD_SECONDS": 4.0, "NODE_TTL_SECONDS": 60.0}
     settings.PUNCTUAL = settings.PUNCTUAL | long
     nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "deferred", "backfill"])
 
