@@ -723,6 +723,10 @@ def test_what_is_used_of_quotas_is_kept_by_the_hour_with_the_most_and_the_last_o
     assert not QuotaUse.objects.filter(tenant="idle").exists()  # of those who use nothing there are no rows
 
     QuotaUse.objects.update(hour=F("hour") - HOUR)
+    assert noted()["max_tasks"] == (1, 1, 6)
+    of_tasks = QuotaUse.objects.filter(quota="max_tasks").order_by("hour")
+    assert list(of_tasks.values_list("used", "last")) == [(2, 0), (1, 1)]  # the last of one hour only
+    QuotaUse.objects.filter(hour__gt=timezone.now() - HOUR).delete()
     cancel(TYPE, "c", tenant="acme")
     ScheduleCount.objects.all().delete()
     assert noted() == {}
