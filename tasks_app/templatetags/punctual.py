@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 from django import template
 from django.utils import timezone
@@ -15,8 +16,10 @@ from tasks_app.core.graphs import RunState
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import exact_percent, first_line, for_outsiders
 from tasks_app.core.states import Status
+from tasks_app.engine.nodes import worker_of
 from tasks_app.lifecycle.tries import error_of
 from tasks_app.models import ScheduleTask, Subscription
+from tasks_app.pages.links import console_url
 from tasks_app.pages.spans import milliseconds, span
 
 register = template.Library()
@@ -88,6 +91,18 @@ def _away(wait: timedelta) -> str:
 @register.filter
 def duration(value: timedelta | None) -> str:
     return "–" if value is None else ("−" if value < timedelta(0) else "") + span(value)
+
+
+@register.filter
+def on_worker(slot: str | None, at: datetime | None = None):
+    """Who ran something, with the way to that worker's page as it was then; of no tenant, so members get none."""
+    if not slot:
+        return gettext("no worker")
+    if member() is not None:
+        return slot
+    url = console_url("tasks_app_worker", worker_of(slot))
+    then = "" if at is None else f"?{urlencode({'until': at.astimezone(UTC).isoformat()})}"
+    return format_html('<a href="{}{}">{}</a>', url, then, slot)
 
 
 @register.filter
