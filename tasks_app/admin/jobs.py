@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
 from django import forms
@@ -16,17 +16,19 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
-from tasks_app.console.scope import changeable, may_change, member, whose
+from tasks_app.console.scope import changeable, may_change, member, seen, whose
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, RetryLimited, UnknownJob
 from tasks_app.core.jobs import JobStatus, Overlap
 from tasks_app.core.schedule import in_zone
+from tasks_app.core.zones import zone_of
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.operations.backfill import Foreseen, backfills_of, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.watch.browse import Bookmark, Filter
 from tasks_app.engine.watch.job_browse import entries_of, last_runs, page_of_instances, page_of_jobs
 from tasks_app.engine.watch.job_draft import missing_fields, read_draft
+from tasks_app.engine.watch.job_history import read_history
 from tasks_app.engine.watch.listing import ArchiveUnreachable
 from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
@@ -44,14 +46,14 @@ from tasks_app.lifecycle.jobs.view import (
     state_of,
 )
 from tasks_app.lifecycle.tries import try_of
-from tasks_app.models import JobDefinition
+from tasks_app.models import AuditEntry, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import api_url, console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
-from . import forecast
+from . import forecast, trail
 from .forms import parse_bookmark, written_bookmark
 from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm
 from .rights import (
@@ -160,7 +162,9 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
 
     @requires(may_view_jobs)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
-        job = _job(object_id)
+        job = _job_or_none(object_id)
+        if job is None:
+            return self._deleted_page(request, object_id)
         context = self.page(request) | _told(job, _bookmark(request)) | {"title": job.name, "original": job}
         context["why"] = why_job(job) if "why" in request.GET else None
         context["sees_tasks"] = may_view(request)
@@ -169,6 +173,19 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context["may_operate"] = may_make_jobs(request) and may_change(job)
         context["may_backfill"] = may_operate_jobs(request)
         return TemplateResponse(request, "tasks_app/job.html", context)
+
+    def _deleted_page(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What is left of a job that was deleted: its instances, and what people did to it."""
+        number = int(object_id) if re.fullmatch("[0-9]{1,18}", object_id) else None
+        entries = [] if number is None else _entries_seen(number)
+        if not entries and (number is None or member() is not None or not last_runs([number])):
+            raise _no_job(object_id)
+        deleted = next((one for one in entries if one.verb == "delete"), None)
+        name = ((deleted.detail or {}).get("before") or {}).get("name") if deleted else None
+        title = gettext("{name}, deleted").format(name=name or gettext("Job {id}").format(id=number))
+        context = self.page(request) | _trail(number, UTC, _bookmark(request))
+        context |= {"title": title, "deleted": deleted, "sees_tasks": may_view(request)}
+        return TemplateResponse(request, "tasks_app/job_deleted.html", context)
 
     @requires(may_view_forecast, methods=("GET", "HEAD"))
     def forecast_view(self, request: HttpRequest) -> HttpResponse:
@@ -359,26 +376,44 @@ def _listed(request: HttpRequest) -> dict:
     return {"form": form, "found": rows, "next": query.urlencode() if more else "", "tenant": form.filter.tenant}
 
 
-def _told(job: JobDefinition, after: Bookmark | None) -> dict:
+def _trail(job_id: int, zone: tzinfo, after: Bookmark | None) -> dict:
+    """What became of it: of a job that is there, and of one that was deleted."""
     try:
-        found, more = page_of_instances(Filter(job=job.id), after, HISTORY)
+        found, more = page_of_instances(Filter(job=job_id), after, HISTORY)
     except InvalidTask as error:
         raise BadRequest(str(error)) from None
+    history = read_history(job_id, zone)
     return {
-        "job": job,
-        "words": schedule_words(job),
-        "state": state_of(job).words,
-        "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
-        "preview": _preview(job),
-        "calendar": calendar_name(job),
-        "runs": last_runs([job.id]).get(job.id),
+        "history": history,
+        "durations": trail.durations_chart(history),
+        "zone": str(zone),
         "instances": [(task, try_of(task)) for task in found],
         "after": after,
         "next": written_bookmark(more),
-        "entries": entries_of(job.id, HISTORY),
-        "verbs": [(verb, VERBS[verb][0]) for verb in _offered(job)],
-        "backfills": backfills_of(job.id, BACKFILLS),
-    } | _declared(job)
+        "entries": _entries_seen(job_id),
+    }
+
+
+def _entries_seen(job_id: int) -> list[AuditEntry]:
+    return [entry for entry in entries_of(job_id, HISTORY) if seen(entry) is not None]
+
+
+def _told(job: JobDefinition, after: Bookmark | None) -> dict:
+    return (
+        _trail(job.id, zone_of(known_zone(job)), after)
+        | {
+            "job": job,
+            "words": schedule_words(job),
+            "state": state_of(job).words,
+            "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
+            "preview": _preview(job),
+            "calendar": calendar_name(job),
+            "runs": last_runs([job.id]).get(job.id),
+            "verbs": [(verb, VERBS[verb][0]) for verb in _offered(job)],
+            "backfills": backfills_of(job.id, BACKFILLS),
+        }
+        | _declared(job)
+    )
 
 
 def _declared(job: JobDefinition) -> dict:
@@ -520,7 +555,18 @@ def _bookmark(request: HttpRequest) -> Bookmark | None:
 
 
 def _job(object_id: object) -> JobDefinition:
+    found = _job_or_none(object_id)
+    if found is None:
+        raise _no_job(object_id)
+    return found
+
+
+def _job_or_none(object_id: object) -> JobDefinition | None:
     try:
-        return JobDefinition.objects.get(id=int(object_id), **whose())
-    except (ValueError, OverflowError, JobDefinition.DoesNotExist):
-        raise Http404(gettext("There is no job {object_id!r}.").format(object_id=str(object_id)[:40])) from None
+        return JobDefinition.objects.filter(id=int(object_id), **whose()).first()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _no_job(object_id: object) -> Http404:
+    return Http404(gettext("There is no job {object_id!r}.").format(object_id=str(object_id)[:40]))

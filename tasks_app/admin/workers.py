@@ -12,6 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.core.errors import InvalidTask, NotThere
 from tasks_app.engine.operations import workers
+from tasks_app.engine.watch.names import with_names
 from tasks_app.engine.watch.workers import WorkerView, read_worker, slot_of
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.pages.links import console_url
@@ -122,7 +123,8 @@ def _read(request: HttpRequest, name: str) -> dict:
 
 def _slots(view: WorkerView) -> list[tuple[str, object, list]]:
     """Each batch that runs there, with its process and the first of its tasks."""
-    first = tasks_by_id([id_ for batch in view.running for id_ in batch.ids[:TASKS]])
+    found = tasks_by_id([id_ for batch in view.running for id_ in batch.ids[:TASKS]])
+    first = {task.id: task for task in with_names(found.values())}
     return [
         (slot_of(batch.worker), batch, [first[id_] for id_ in batch.ids[:TASKS] if id_ in first])
         for batch in view.running

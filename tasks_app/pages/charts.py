@@ -68,12 +68,20 @@ def bars(
     return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True, step=step)
 
 
-def lines(name: str, title: str, summary: str, labels: Sequence[str], series: Sequence[Series], unit: str) -> Chart:
+def lines(
+    name: str,
+    title: str,
+    summary: str,
+    labels: Sequence[str],
+    series: Sequence[Series],
+    unit: str,
+    step: str = gettext_lazy("Minute"),
+) -> Chart:
     """Lines on a logarithmic scale from 1 upwards, with gaps where there is no value."""
     highest = max((value for one in series for value in one.values if value), default=0)
     decades = max(1, math.ceil(math.log10(highest))) if highest > 1 else 1
     drawn = [Series(s.name, s.css, s.values, _line(s.values, decades)) for s in series]
-    return Chart(name, title, summary, drawn, labels, f"{10**decades:,}", "1", unit, filled=False)
+    return Chart(name, title, summary, drawn, labels, f"{10**decades:,}", "1", unit, filled=False, step=step)
 
 
 def _boxes(values: Values, below: Sequence[float], highest: float) -> str:

@@ -106,6 +106,22 @@ def on_worker(slot: str | None, at: datetime | None = None):
 
 
 @register.filter
+def known_as(task):
+    """An instance by its job and firing, if `with_names` has found its name; any other task by its key."""
+    name = getattr(task, "job_name", None)
+    if name is None or task.fire_time is None:
+        return format_html("<bdi>{}</bdi>", task.biz_key)
+    how = gettext("by hand") if task.manual else gettext("once more") if task.again else ""
+    return format_html(
+        '<span title="{}"><bdi>{}</bdi>, {}{}</span>',
+        task.biz_key,
+        name,
+        instant(task.fire_time),
+        format_html(" <small>{}</small>", how) if how else "",
+    )
+
+
+@register.filter
 def ms(value: float | None) -> str:
     return "–" if value is None else milliseconds(value)
 
@@ -156,6 +172,22 @@ def runs_bar(runs):
     title = ngettext("The last run: {words}", "The last {count} runs: {words}", len(runs))
     title = title.format(count=len(runs), words=words)
     return format_html('<span class="pu-runs" role="img" aria-label="{}">{}</span>', title, bars)
+
+
+@register.filter
+def instance_words(one) -> str:
+    """What became of an instance, in a line."""
+    words = f"{one.fire_time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC: {RUN_WORDS[one.status]}"
+    return words if one.took is None else f"{words}, {span(one.took)}"
+
+
+@register.filter
+def outcome_words(outcomes) -> str:
+    """How many had which outcome, the most frequent first."""
+    found = Counter()
+    for status, count in outcomes.items():
+        found[str(RUN_WORDS[status])] += count
+    return ", ".join(f"{count:,} {words}" for words, count in found.most_common())
 
 
 @register.filter

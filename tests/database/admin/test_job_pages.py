@@ -1,13 +1,15 @@
 """The pages of changes, asked as a browser would and by hand: what they show, who may do what, and bad input."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from django.db.models import F
 from django.test import Client
 
 from tasks_app.client import schedule
+from tasks_app.engine.watch.job_history import read_history
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.declared import remember
 from tasks_app.models import AuditEntry, DeclaredJob, JobDefinition, ScheduleTask
@@ -170,6 +172,81 @@ def test_an_instance_links_to_its_job():
         client, f"/admin/tasks_app/scheduletask/{task.id}/change/"
     )
     assert f"/admin/tasks_app/scheduletask/{task.id}/change/" in page(client, f"{LIST}{job.id}/change/")
+
+
+def test_the_history_of_a_job_is_shown_by_day_with_a_way_to_each_instance():
+    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    job = make(every=10, timezone="Asia/Tokyo")
+    tasks = instances(job)[:4]
+    ran(job, "ok", "ok", "die", "retry")
+    day = datetime(2020, 3, 1, 16, tzinfo=UTC)  # the second of March there
+    for n, (task, seconds) in enumerate(zip(tasks, (2, 4, 60, 9), strict=True)):
+        at = day + timedelta(days=n // 3, minutes=n)
+        ended = at + timedelta(seconds=seconds)
+        ScheduleTask.objects.filter(id=task.id).update(fire_time=at, start_time=at, finish_time=ended)
+
+    answer = client.get(f"{LIST}{job.id}/change/")
+    text = " ".join(answer.content.decode().split())
+
+    rows = {row.split("</th>")[0][-10:]: row for row in text.split("<tr>") if 'class="pu-cells"' in row}
+    assert set(rows) == {"2020-03-02", "2020-03-03"}
+    assert "2 succeeded, 1 gave up" in rows["2020-03-02"] and "1 failed, to be tried again" in rows["2020-03-03"]
+    assert "<td>4 s</td> <td>60 s</td>" in rows["2020-03-02"]
+    cell = f'<a class="pu-is-danger" href="/admin/tasks_app/scheduletask/{tasks[2].id}/change/"'
+    assert f'{cell} title="2020-03-01 16:02:00 UTC: gave up, 60 s"' in rows["2020-03-02"]
+    assert "Days are those of Asia/Tokyo." in text
+    assert "Half of the runs of the last day took at most 9 s" in text
+    assert answer.context["durations"].rows == [("2020-03-02", [4000.0, 60000.0]), ("2020-03-03", [9000.0, 9000.0])]
+
+
+def test_of_a_busy_day_those_with_trouble_are_shown_and_a_day_that_was_cut_is_left_out(monkeypatch):
+    monkeypatch.setattr("tasks_app.engine.watch.job_history.CELLS", 3)
+    monkeypatch.setattr("tasks_app.engine.watch.job_history.LOOKED_AT", 6)
+    job = make(every=10)
+    at = datetime(2020, 3, 2, tzinfo=UTC)
+    tasks = instances(job)[:6]
+    ScheduleTask.objects.filter(job=job.id).update(fire_time=F("fire_time") + timedelta(days=900))
+    for n, task in enumerate(tasks):
+        when = at + timedelta(hours=n) if n else at - timedelta(hours=1)
+        status = "CANCELLED" if n == 5 else "INIT"
+        due = None if n == 5 else task.due_at
+        ScheduleTask.objects.filter(id=task.id).update(fire_time=when, status=status, due_at=due)
+
+    history = read_history(job.id, UTC)
+
+    [day] = history.days
+    assert history.cut
+    assert (day.day, len(day.instances), day.left_out) == (at.date(), 5, 2)
+    assert [one.task_id for one in day.cells] == [tasks[1].id, tasks[2].id, tasks[5].id]
+    assert day.middle is None
+
+
+def test_a_job_that_was_deleted_keeps_its_page_and_its_instances_lead_there(operator):
+    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    job = make("gone", every=10)
+    task = instances(job)[0]
+    ran(job, "ok")
+    verbs.delete(job.id, by(SCRIPT, "bob"))
+    where = f"{LIST}{job.id}/change/"
+
+    text = page(client, where)
+
+    assert "gone, deleted" in text and "<strong><bdi>bob</bdi></strong>" in text and SCRIPT not in text
+    assert f"/admin/tasks_app/scheduletask/{task.id}/change/" in text
+    assert f'<a href="{where}">' in page(client, f"/admin/tasks_app/scheduletask/{task.id}/change/")
+    assert "Edit" not in text
+    page(client, f"{LIST}{job.id + 1000}/change/", 404)
+    page(operator, f"{LIST}{job.id}/edit/", 404)
+
+
+def test_instances_are_called_by_their_job_and_firing():
+    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    job = make("<b>nightly</b>", every=10)
+    task = instances(job)[0]
+
+    text = page(client, "/admin/tasks_app/scheduletask/", job=job.id)
+
+    assert f'title="{task.biz_key}"><bdi>&lt;b&gt;nightly&lt;/b&gt;</bdi>, <time' in text
 
 
 def test_a_script_is_shown_and_not_run(viewer, operator):

@@ -241,7 +241,7 @@ PAGES = """
     export fleet_parts graphrun_rerun health host_lift host_try job_backfill job_draft job_draft_of job_edit job_firing
     job_forecast job_panel letter_order letter_run letter_tags operation order overview run secret_forget secret_set
     secret_withdraw subscription_edit subscription_test task_decrypt task_parts tenant_archive
-    tenant_continue_archiving tenant_edit tenant_resume tenant_stop_archiving
+    tenant_continue_archiving tenant_edit tenant_resume tenant_stop_archiving worker worker_parts
 """
 
 

@@ -1149,6 +1149,8 @@ export class Operations extends HeyApiClient {
     
     /**
      * List the workers that are alive
+     *
+     * For operators: all tenants share the workers, and others are shown none.
      */
     public readWorkers<ThrowOnError extends boolean = true>(options?: Options<ReadWorkersData, ThrowOnError>): RequestResult<ReadWorkersResponses, ReadWorkersErrors, ThrowOnError, 'data'> {
         return (options?.client ?? this.client).get<ReadWorkersResponses, ReadWorkersErrors, ThrowOnError, 'data'>({

@@ -8429,10 +8429,6 @@ export type ReadWorkersErrors = {
      */
     401: Problem;
     /**
-     * `SCH_403_FORBIDDEN`: The caller may not do this
-     */
-    403: Problem;
-    /**
      * `SCH_422_INVALID`: The request makes no sense
      */
     422: Problem;

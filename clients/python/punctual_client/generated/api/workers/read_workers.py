@@ -31,11 +31,6 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_401
 
-    if response.status_code == 403:
-        response_403 = Problem.from_dict(response.json())
-
-        return response_403
-
     if response.status_code == 422:
         response_422 = Problem.from_dict(response.json())
 
@@ -77,6 +72,8 @@ def sync_detailed(
 ) -> Response[Problem | Workers]:
     """List the workers that are alive
 
+     For operators: all tenants share the workers, and others are shown none.
+
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
@@ -100,6 +97,8 @@ def sync(
 ) -> Problem | Workers | None:
     """List the workers that are alive
 
+     For operators: all tenants share the workers, and others are shown none.
+
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
@@ -118,6 +117,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
 ) -> Response[Problem | Workers]:
     """List the workers that are alive
+
+     For operators: all tenants share the workers, and others are shown none.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -139,6 +140,8 @@ async def asyncio(
     client: AuthenticatedClient,
 ) -> Problem | Workers | None:
     """List the workers that are alive
+
+     For operators: all tenants share the workers, and others are shown none.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
