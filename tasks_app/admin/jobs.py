@@ -4,10 +4,11 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
+from uuid import uuid4
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
@@ -16,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
-from tasks_app.console.scope import changeable, may_change, member, seen, whose
+from tasks_app.console.scope import changeable, may_change, may_change_each, member, seen, whose
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, RetryLimited, UnknownJob
 from tasks_app.core.jobs import JobStatus, Overlap
@@ -26,7 +27,15 @@ from tasks_app.engine.operations import jobs
 from tasks_app.engine.operations.backfill import Foreseen, backfills_of, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.watch.browse import Bookmark, Filter
-from tasks_app.engine.watch.job_browse import entries_of, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.job_browse import (
+    MOST_SORTED,
+    Sort,
+    entries_of,
+    last_runs,
+    page_of_instances,
+    page_of_jobs,
+    sorted_jobs,
+)
 from tasks_app.engine.watch.job_draft import missing_fields, read_draft
 from tasks_app.engine.watch.job_history import read_history
 from tasks_app.engine.watch.listing import ArchiveUnreachable
@@ -55,7 +64,7 @@ from tasks_app.pages.typed import take_back
 
 from . import forecast, trail
 from .forms import parse_bookmark, written_bookmark
-from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm
+from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm, JobsOrderForm
 from .rights import (
     LookOnly,
     may_create_over_api,
@@ -70,6 +79,7 @@ from .rights import (
 from .words import schedule_words
 
 PAGE = 50
+SAID = 5  # jobs that are named after an order for many
 HISTORY = 30
 BACKFILLS = 5
 LIST = "tasks_app_jobdefinition_changelist"
@@ -106,6 +116,7 @@ VERBS = {
 }
 
 
+MANY = ("pause", "resume", "trigger")  # what can be done to several at once
 # The same for one firing.
 FIRING_VERBS = {
     "skip": (
@@ -142,6 +153,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             ("forecast/", self.forecast_view, "forecast"),
             ("panel/", self.panel_view, "panel"),
             ("draft/", self.draft_view, "draft"),
+            ("bulk/", self.bulk_view, "bulk"),
             ("<int:job_id>/draft/", self.draft_view, "draft_of"),
             ("<int:job_id>/edit/", self.edit_view, "edit"),
             ("<int:job_id>/backfill/", self.backfill_view, "backfill"),
@@ -238,6 +250,25 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context |= {"button": button, "will": will} | (_declared(job) if verb == "delete" else {})
         return TemplateResponse(request, "tasks_app/job_order.html", context, status=status)
 
+    @requires(may_make_jobs, methods=("POST",))
+    def bulk_view(self, request: HttpRequest) -> HttpResponse:
+        """The first form says which jobs and what; the next one shows them, asks why, and does it."""
+        verb, chosen = request.POST.get("verb", ""), _chosen(request)
+        if verb not in MANY:
+            raise BadRequest(gettext("There is no action {verb!r} here.").format(verb=verb[:20]))
+        if not chosen:
+            messages.warning(request, gettext("No job was selected; nothing was changed."))
+            return HttpResponseRedirect(console_url(LIST))
+        first = "confirmed" not in request.POST
+        given = {"ids": ",".join(str(job.id) for job in chosen), "verb": verb, "confirmed": True, "operation": uuid4()}
+        form = JobsOrderForm(initial=given) if first else JobsOrderForm(request.POST)
+        if not first and form.is_valid():
+            _act_on_each(request, verb, chosen, form)
+            return HttpResponseRedirect(console_url(LIST))
+        button, will, _ = VERBS[verb]
+        context = self.page(request) | {"title": button, "form": form, "button": button, "will": will, "jobs": chosen}
+        return TemplateResponse(request, "tasks_app/jobs_order.html", context, status=200 if first else 400)
+
     @requires(may_make_jobs)
     def firing_view(self, request: HttpRequest, job_id: int, verb: str) -> HttpResponse:
         if verb not in FIRING_VERBS:
@@ -297,7 +328,9 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/job_backfill.html", context, status=status)
 
     def _form_page(self, request: HttpRequest, job: JobDefinition | None) -> HttpResponse:
-        form = JobForm(request.POST or take_back(request), job=job, jitter=_offered_jitter(request))
+        form = JobForm(
+            request.POST or take_back(request), job=job, jitter=_offered_jitter(request), like=_copied(request, job)
+        )
         times, status = None, 200
         if request.method == "POST":
             status = 400
@@ -331,6 +364,12 @@ def _offered_jitter(request: HttpRequest) -> int | None:
     """What the page before has offered, to be saved by somebody who says why."""
     given = request.GET.get("jitter", "")
     return int(given) if request.method == "GET" and re.fullmatch("[0-9]{1,5}", given) else None
+
+
+def _copied(request: HttpRequest, job: JobDefinition | None) -> JobDefinition | None:
+    """The job that a new one is to be like."""
+    given = request.GET.get("like", "")
+    return _job(given) if request.method == "GET" and job is None and given else None
 
 
 def _firings_in_words(job: JobDefinition) -> str:
@@ -367,13 +406,59 @@ def _listed(request: HttpRequest) -> dict:
     after = request.GET.get("after") or None
     if after and "\0" in after:
         raise BadRequest(gettext("{after!r} is not the name of a job.").format(after=after[:40]))
-    found, more = page_of_jobs(form.filter, after, PAGE)
+    sort, bounded = form.cleaned_data["sort"], False
+    if sort:
+        (found, bounded), more = sorted_jobs(form.filter, Sort(sort), PAGE), None
+    else:
+        found, more = page_of_jobs(form.filter, after, PAGE)
     load_parents(found)
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
     rows = [(job, schedule_words(job), state_of(job).words, runs.get(job.id)) for job in found]
-    return {"form": form, "found": rows, "next": query.urlencode() if more else "", "tenant": form.filter.tenant}
+    return {
+        "form": form,
+        "found": rows,
+        "next": query.urlencode() if more else "",
+        "tenant": form.filter.tenant,
+        "sorted": len(found) if sort else 0,
+        "bounded": MOST_SORTED if bounded else 0,
+        "changeable": may_change_each(found),
+        "many": [(verb, VERBS[verb][0]) for verb in MANY],
+    }
+
+
+def _chosen(request: HttpRequest) -> list[JobDefinition]:
+    """Those that were selected and are still there, by name; at most a page of them."""
+    given = [one for text in request.POST.getlist("ids") for one in text.split(",") if one]
+    if any(not re.fullmatch("[0-9]{1,18}", one) for one in given) or len(given) > PAGE:
+        raise BadRequest(gettext("Select at most {count} jobs of the list.").format(count=PAGE))
+    return list(JobDefinition.objects.filter(id__in=map(int, given), **whose()).order_by("name"))
+
+
+def _act_on_each(request: HttpRequest, verb: str, chosen: list[JobDefinition], form: JobsOrderForm) -> None:
+    """Each by itself: one that is refused keeps no other from it. A form that is sent twice acts once on each."""
+    given, done = form.cleaned_data, []
+    operator = Operator(request.user.get_username(), given["reason"], given["operation"])
+    before = set(AuditEntry.objects.filter(operation=operator.operation).values_list("subject", flat=True))
+    options = {"until": None, "on_resume": "", "payload": None, "overlap": ""}
+    for job in chosen:
+        if f"job {job.id}" in before:
+            continue
+        try:
+            changeable(job)
+            _act(verb, job, options, operator)
+        except (PunctualError, PermissionDenied, OperationalError) as error:
+            words = str(error).splitlines()[0] if str(error) else gettext("You may not change it.")
+            messages.warning(request, f"{job.name}: {words}")
+        else:
+            done.append(job.name)
+    if before:
+        messages.success(request, gettext("It was done when this form was sent first."))
+    for name in done[:SAID]:
+        messages.success(request, VERBS[verb][2].format(job=name))
+    if len(done) > SAID:
+        messages.success(request, gettext("And {count} more.").format(count=len(done) - SAID))
 
 
 def _trail(job_id: int, zone: tzinfo, after: Bookmark | None) -> dict:
@@ -497,7 +582,8 @@ def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> obje
                     gettext("no beat is dispatching, so nothing would run now. Start one and try again.")
                 )
             key = str(operator.operation)
-            options = {"payload": given["payload"], "overlap": given["overlap"] or None}
+            own = given["payload"] == job.payload  # as the form showed it
+            options = {"payload": None if own else given["payload"], "overlap": given["overlap"] or None}
             return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, **options)
     return jobs.delete_job(job.id, operator, tenant=job.tenant)
 

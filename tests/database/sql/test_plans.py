@@ -38,7 +38,7 @@ from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.engine.watch.campaign_browse import CampaignFilter, page_of_campaigns
 from tasks_app.engine.watch.figures import next_hour
-from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.job_browse import JobFilter, Sort, last_runs, page_of_instances, page_of_jobs, sorted_jobs
 from tasks_app.engine.watch.job_history import read_history
 from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs
@@ -329,6 +329,7 @@ DOES = {
     "merge windows": merge_windows,
     "take chores": take_chores,
     "the page of a worker": lambda: read_worker("host:1", timezone.now(), 20),
+    "jobs by their last result": lambda: sorted_jobs(JobFilter("default"), Sort.RESULT, 20),
     "the history of a job": lambda: read_history(JobDefinition.objects.get(name="job-77").id, UTC),
     "look at the installation": lambda: (look_at_installation(), touch()),
     "hold shards": lambda: Leases(uuid4(), "test", lambda _: None).run_once(),
