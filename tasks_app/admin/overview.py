@@ -6,8 +6,9 @@ add one, add its name, its template and what it needs.
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -100,7 +101,18 @@ def _throughput(hour: Hour) -> Chart:
     )
     series = [Series(gettext("Succeeded"), "pu-good", ok), Series(gettext("Failed"), "pu-bad", failed)]
     summary = summary if total else gettext("Nothing ran in the last hour.")
-    return bars("throughput", gettext("Tasks a minute"), summary, _clock(hour), series, "task")
+    urls = [_ran_in(minute) for minute in hour.minutes]
+    return bars("throughput", gettext("Tasks a minute"), summary, _clock(hour), series, "task", urls=urls)
+
+
+def _ran_in(minute: datetime) -> str:
+    """The tasks whose last run was in this minute."""
+    asked = {
+        "when": "ran",
+        "since": f"{minute:%Y-%m-%dT%H:%M}",
+        "until": f"{minute + timedelta(minutes=1):%Y-%m-%dT%H:%M}",
+    }
+    return f"{console_url('tasks_app_scheduletask_changelist')}?{urlencode(asked)}"
 
 
 def _lateness(hour: Hour) -> Chart:

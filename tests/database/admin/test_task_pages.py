@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 
 from tasks_app.client import Link, Operator, cancel_tasks, move_tasks, register_link, schedule, schedule_many
 from tasks_app.core.links import LINKS
@@ -618,3 +619,16 @@ def test_an_audit_entry_leads_to_what_it_is_about(viewer):
     assert ways["lane low"] == ["/admin/tasks_app/node/"]
     assert ways["key of acme"] == []
     assert ways["job 7"] == ["/admin/tasks_app/jobdefinition/7/change/"]
+
+
+def test_a_minute_of_the_chart_leads_to_the_tasks_that_ran_in_it(viewer):
+    task = schedule("T_QUIET", "a").task_id
+    run_due()
+
+    chart = viewer.get(OVERVIEW).context["charts"][0]
+    [(_, _, url, words), *_] = chart.hits
+    page = viewer.get(OVERVIEW).content.decode()
+
+    assert "Succeeded 1" in words
+    assert page.count(escape(url)) == 2  # in the picture, and in its table
+    assert [one.id for one in viewer.get(url).context["tasks"]] == [task]
