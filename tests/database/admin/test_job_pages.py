@@ -237,6 +237,8 @@ def test_a_job_that_was_deleted_keeps_its_page_and_its_instances_lead_there(oper
     assert f"/admin/tasks_app/scheduletask/{task.id}/change/" in text
     assert f'<a href="{where}">' in page(client, f"/admin/tasks_app/scheduletask/{task.id}/change/")
     assert "Edit" not in text
+    assert "gone, deleted" in page(browser("viewer", "default"), where)
+    page(browser("viewer", "acme"), where, 404)
     page(client, f"{LIST}{job.id + 1000}/change/", 404)
     page(operator, f"{LIST}{job.id}/edit/", 404)
 

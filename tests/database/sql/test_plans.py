@@ -46,7 +46,6 @@ from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.site_status import last_choices, read_sites
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_job, why_task
-from tasks_app.engine.watch.workers import read_worker
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due
 from tasks_app.lifecycle.audit import Entry, audit
@@ -127,7 +126,7 @@ EXPECTED_TO_GROW = {
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
     "trim_trails": "the places of a trail whose months were dropped, in an index by tenant; once a month",
-    "worker_batches": "the last 2,000 batches, in an index by their end; run below",
+    "worker_batches": "the last 2,000 batches and no more, in an index by their end",
     "take_chores": "whether there is a campaign that runs, in an index of those; run below",
 }
 
@@ -328,7 +327,6 @@ DOES = {
     "read events": read_windows,
     "merge windows": merge_windows,
     "take chores": take_chores,
-    "the page of a worker": lambda: read_worker("host:1", timezone.now(), 20),
     "jobs by their last result": lambda: sorted_jobs(JobFilter("default"), Sort.RESULT, 20),
     "the history of a job": lambda: read_history(JobDefinition.objects.get(name="job-77").id, UTC),
     "look at the installation": lambda: (look_at_installation(), touch()),
