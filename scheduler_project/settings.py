@@ -176,6 +176,8 @@ PUNCTUAL = {
     "BACKUP_DATABASE_URL": os.environ.get("BACKUP_DATABASE_URL", ""),
     "CONSOLE_URL": f"{_public.scheme}://{_public.netloc}/admin/" if _public else "",
     "API_URL": os.environ.get("PUNCTUAL_API_URL") or (f"{_public.scheme}://{_public.netloc}/api/v1" if _public else ""),
+    "RELEASE": os.environ.get("PUNCTUAL_RELEASE", ""),
+    "LOG_URL": os.environ.get("PUNCTUAL_LOG_URL", ""),
     "PING_URL": os.environ.get("PUNCTUAL_PING_URL", ""),
     "PING_TROUBLE": os.environ.get("PUNCTUAL_PING_TROUBLE") or "fail",
     "OUTGOING_ALLOW": env.listed("OUTGOING_ALLOW", "public"),

@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from .core import allow_list, archive_url, audit_keys, events, keyring, networks, redis_url, retry_budget
+from .core import allow_list, archive_url, audit_keys, events, keyring, log_url, networks, redis_url, retry_budget
 from .core.errors import InvalidConfiguration, nearest, shown
 from .core.retention import DEFAULT_CLASS, RetentionClass, problems_of
 from .core.safeguard_options import problems_of as wrong_safeguards
@@ -33,6 +33,7 @@ class Conf(Section):
     SITE: str = ""  # where these processes are, such as "b"; empty: "main", or "standby" with STANDBY
     STANDBY: int = 0  # 1: this site waits for its activation, also if no site was ever activated
     SITE_TAKEOVER_SECONDS: float = 0.0  # a site that stands by takes over after so long without a beat; 0: never
+    RELEASE: str = ""  # of the project, such as a tag or a commit: the fleet shows which processes have which
     CELERY: dict = field(default_factory=dict)  # options of Punctual's own Celery app that should differ
 
     # Dispatching.
@@ -104,6 +105,7 @@ class Conf(Section):
     # Alarms.
     ALARM_SECONDS: float = 5.0  # how often the beats look whether an alarm rule applies, and send what waits; 0: never
     LOOKOUT_SECONDS: float = 15.0  # how often web processes and workers look whether a beat is left; 0: never
+    LOG_URL: str = ""  # where the logs of a try are found, with {task}, {worker} and others; empty: nothing links there
     CONSOLE_URL: str = ""  # where people find the console, for links in alerts; empty: none has a link
     KEEP_INCIDENTS_DAYS: float = 90.0  # after they were closed, with their alerts
     PING_URL: str = field(default="", repr=False)  # called every minute while a beat looks; its path may be a secret
@@ -244,6 +246,12 @@ class Conf(Section):
                 f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address at which people open '
                 "the console, such as https://ops.example.com/admin/."
             )
+        if not re.fullmatch(r"[\w.+-]{0,80}", self.RELEASE, re.ASCII):
+            yield (
+                f'PUNCTUAL["RELEASE"] is {shown(self.RELEASE)}; it must be at most 80 letters, digits and any of '
+                "_ . + -, such as '2026.11.3' or a commit."
+            )
+        yield from log_url.problems_of(self.LOG_URL)
         if self.PING_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s#]*)?", self.PING_URL):
             # Not its value: the path may be all the secret there is.
             yield (

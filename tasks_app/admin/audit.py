@@ -14,11 +14,11 @@ from tasks_app.engine.watch.audit_browse import page_of_entries
 from tasks_app.engine.watch.audit_status import read_audit
 from tasks_app.engine.web import people
 from tasks_app.models import AuditEntry, AuditLink
-from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
 from .forms import AuditForm
 from .rights import LookOnly, may_view, requires
+from .trail import link_of
 
 PAGE = 50
 
@@ -71,18 +71,8 @@ def _hidden(request: HttpRequest) -> tuple[str, ...]:
 
 
 def _about(entry: AuditEntry) -> str:
-    kind, _, number = entry.subject.partition(" ")
-    if kind == "job" and number.isdecimal():
-        url = console_url("tasks_app_jobdefinition_change", number)
-    elif kind == "calendar" and number.isdecimal():
-        url = console_url("tasks_app_calendar_change", number)
-    elif kind == "campaign" and number.isdecimal():
-        url = console_url("tasks_app_campaign_change", number)
-    elif entry.task_id is not None:
-        url = console_url("tasks_app_scheduletask_change", entry.task_id)
-    else:
-        return entry.subject
-    return format_html('<a href="{}">{}</a>', url, entry.subject)
+    url = link_of(entry)
+    return format_html('<a href="{}">{}</a>', url, entry.subject) if url else entry.subject
 
 
 def _is_id(text: str) -> bool:

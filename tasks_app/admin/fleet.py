@@ -21,7 +21,7 @@ from tasks_app.models import Node
 from tasks_app.pages.links import api_url, console_url
 from tasks_app.pages.lists import refuse_unknown
 
-from . import overview
+from . import overview, workers
 from .forms import reason_field
 from .rights import LookOnly, may_operate_platform, may_read_api, may_view_platform, requires
 
@@ -47,6 +47,9 @@ class FleetAdmin(LookOnly, ModelAdmin):
             ("parts/", self.parts_view, "fleet_parts"),
             ("health/", self.health_view, "health"),
             ("lane/<str:lane>/", self.lane_view, "lane"),
+            ("worker/<str:name>/", self.worker_view, "worker"),
+            ("worker/<str:name>/parts/", self.worker_parts_view, "worker_parts"),
+            ("worker/<str:name>/<str:verb>/", self.worker_order_view, "worker_order"),
             ("", self.changelist_view, "node_changelist"),
         ]
         return [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
@@ -54,7 +57,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
     @requires(may_view_platform)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        context = self._page(request) | _read(request) | overview.refreshed("tasks_app_fleet_parts")
+        context = self.page(request) | _read(request) | overview.refreshed("tasks_app_fleet_parts")
         context["may_read_api"] = may_read_api(request)
         return TemplateResponse(request, "tasks_app/fleet.html", context)
 
@@ -68,7 +71,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
     def health_view(self, request: HttpRequest) -> HttpResponse:
         """The panel that other pages can have too, and that reads the API."""
         refuse_unknown(request)
-        context = self._page(request) | {"title": gettext_lazy("Health"), "api_url": api_url()}
+        context = self.page(request) | {"title": gettext_lazy("Health"), "api_url": api_url()}
         return TemplateResponse(request, "tasks_app/health.html", context)
 
     @requires(may_operate_platform)
@@ -86,7 +89,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
         view = next(one for one in read_status().lanes if one.lane == lane)
         offered = RESUME if _by_somebody(view) else PAUSE
         verb = form["verb"].value() if form.is_bound and "verb" not in form.errors else offered
-        context = self._page(request) | {
+        context = self.page(request) | {
             "title": (gettext("Resume lane {lane}") if verb == RESUME else gettext("Pause lane {lane}")).format(
                 lane=lane
             ),
@@ -96,7 +99,20 @@ class FleetAdmin(LookOnly, ModelAdmin):
         }
         return TemplateResponse(request, "tasks_app/lane.html", context, status=400 if form.is_bound else 200)
 
-    def _page(self, request: HttpRequest) -> dict:
+    @requires(may_view_platform, methods=("GET", "HEAD"))
+    def worker_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        return workers.page(self, request, name)
+
+    @requires(may_view_platform, methods=("GET", "HEAD"))
+    def worker_parts_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        """What it runs alone: what a visible tab asks for every few seconds."""
+        return workers.parts(request, name)
+
+    @requires(may_operate_platform)
+    def worker_order_view(self, request: HttpRequest, name: str, verb: str) -> HttpResponse:
+        return workers.order(self, request, name, verb)
+
+    def page(self, request: HttpRequest) -> dict:
         return self.admin_site.each_context(request) | {"opts": self.opts, "title": gettext("Fleet")}
 
 

@@ -22,7 +22,7 @@ from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.zones import known_zones
 from tasks_app.engine.operations.backfill import BackfillRequest
 from tasks_app.engine.operations.campaigns import Pace
-from tasks_app.engine.watch.job_browse import JobFilter
+from tasks_app.engine.watch.job_browse import JobFilter, Sort
 from tasks_app.engine.watch.job_draft import FieldError
 from tasks_app.lifecycle.audit import REASON_LENGTH
 from tasks_app.lifecycle.jobs.request import JobRequest, as_request, field_of
@@ -162,6 +162,16 @@ class JobFilterForm(forms.Form):
         choices=[("", gettext_lazy("Any")), *((one, one.title()) for one in map(str, JobStatus))],
     )
     type = forms.CharField(label=gettext_lazy("Type"), required=False, max_length=100)
+    sort = forms.ChoiceField(
+        label=gettext_lazy("Sorted by"),
+        required=False,
+        choices=[
+            ("", gettext_lazy("Name")),
+            (Sort.RESULT.value, gettext_lazy("Last result, trouble first")),
+            (Sort.LATENESS.value, gettext_lazy("Lateness of the last run")),
+            (Sort.NEXT.value, gettext_lazy("Next firing")),
+        ],
+    )
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -236,8 +246,19 @@ class JobForm(forms.Form):
     operation = forms.UUIDField(widget=forms.HiddenInput)
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args, job: JobDefinition | None = None, jitter: int | None = None, **kwargs) -> None:
+    def __init__(
+        self,
+        *args,
+        job: JobDefinition | None = None,
+        jitter: int | None = None,
+        like: JobDefinition | None = None,
+        **kwargs,
+    ) -> None:
+        """`like`: a new one begins as this one is."""
         offered = {} if jitter is None else {"jitter": jitter}
+        if like is not None:
+            name = gettext("{name}, a copy").format(name=like.name)[:NAME_LENGTH]
+            offered |= _initial(like) | {"name": name, "tenant": like.tenant, "revision": None}
         super().__init__(*args, initial=_initial(job) | offered, **kwargs)
         self.fields["task_type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
         self.fields["timezone"].widget.attrs |= {"list": "time-zones", "autocomplete": "off"}
@@ -309,6 +330,10 @@ def _is_empty(name: str, value: object) -> bool:
     return value is None or (name != "payload" and value in ("", []))
 
 
+def _payload(job: JobDefinition) -> str:
+    return json.dumps(as_request(job).payload, indent=2, ensure_ascii=False)
+
+
 def _initial(job: JobDefinition | None) -> dict:
     if job is None:
         shown = {name: value for name, value in _DEFAULTS.items() if value}
@@ -318,7 +343,7 @@ def _initial(job: JobDefinition | None) -> dict:
     for name in ("at", "start_at", "end_at"):
         # As the field shows it: else it would differ from itself.
         shown[name] = shown[name] and shown[name].replace(microsecond=0)
-    shown["payload"] = json.dumps(request.payload, indent=2, ensure_ascii=False)
+    shown["payload"] = _payload(job)
     shown["parents"] = "\n".join(request.parents)
     shown["backoff"] = ", ".join(f"{one:g}" for one in request.backoff or ())
     return shown | {"every": request.every or None, "operation": uuid4(), "revision": job.revision}
@@ -348,9 +373,20 @@ class JobOrderForm(forms.Form):
     }
 
     def __init__(self, verb: str, job: JobDefinition, *args, **kwargs) -> None:
-        super().__init__(*args, initial={"operation": uuid4(), "on_resume": job.on_resume}, **kwargs)
+        shown = {"operation": uuid4(), "on_resume": job.on_resume, "payload": _payload(job)}
+        super().__init__(*args, initial=shown, **kwargs)
         for name in {"until", "on_resume", "payload", "overlap"} - set(self.ASKED[verb]):
             del self.fields[name]
+
+
+class JobsOrderForm(forms.Form):
+    """Pause, resume or trigger some jobs, and why."""
+
+    reason = reason_field()
+    ids = forms.CharField(widget=forms.HiddenInput)
+    verb = forms.CharField(widget=forms.HiddenInput)
+    confirmed = forms.BooleanField(widget=forms.HiddenInput)  # the page before this one has shown which they are
+    operation = forms.UUIDField(widget=forms.HiddenInput)
 
 
 class FiringForm(forms.Form):

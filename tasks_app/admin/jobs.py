@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
+from uuid import uuid4
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
@@ -16,17 +17,27 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
-from tasks_app.console.scope import changeable, may_change, member, whose
+from tasks_app.console.scope import changeable, may_change, may_change_each, member, seen, whose
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, RetryLimited, UnknownJob
 from tasks_app.core.jobs import JobStatus, Overlap
 from tasks_app.core.schedule import in_zone
+from tasks_app.core.zones import zone_of
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.operations.backfill import Foreseen, backfills_of, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
 from tasks_app.engine.watch.browse import Bookmark, Filter
-from tasks_app.engine.watch.job_browse import entries_of, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.job_browse import (
+    MOST_SORTED,
+    Sort,
+    entries_of,
+    last_runs,
+    page_of_instances,
+    page_of_jobs,
+    sorted_jobs,
+)
 from tasks_app.engine.watch.job_draft import missing_fields, read_draft
+from tasks_app.engine.watch.job_history import read_history
 from tasks_app.engine.watch.listing import ArchiveUnreachable
 from tasks_app.engine.watch.status import somebody_dispatches
 from tasks_app.engine.watch.why import why_job
@@ -44,16 +55,16 @@ from tasks_app.lifecycle.jobs.view import (
     state_of,
 )
 from tasks_app.lifecycle.tries import try_of
-from tasks_app.models import JobDefinition
+from tasks_app.models import AuditEntry, JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import api_url, console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
 
-from . import forecast
+from . import forecast, trail
 from .forms import parse_bookmark, written_bookmark
-from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm
+from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm, JobsOrderForm
 from .rights import (
     LookOnly,
     may_create_over_api,
@@ -68,6 +79,7 @@ from .rights import (
 from .words import schedule_words
 
 PAGE = 50
+SAID = 5  # jobs that are named after an order for many
 HISTORY = 30
 BACKFILLS = 5
 LIST = "tasks_app_jobdefinition_changelist"
@@ -104,6 +116,7 @@ VERBS = {
 }
 
 
+MANY = ("pause", "resume", "trigger")  # what can be done to several at once
 # The same for one firing.
 FIRING_VERBS = {
     "skip": (
@@ -140,6 +153,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             ("forecast/", self.forecast_view, "forecast"),
             ("panel/", self.panel_view, "panel"),
             ("draft/", self.draft_view, "draft"),
+            ("bulk/", self.bulk_view, "bulk"),
             ("<int:job_id>/draft/", self.draft_view, "draft_of"),
             ("<int:job_id>/edit/", self.edit_view, "edit"),
             ("<int:job_id>/backfill/", self.backfill_view, "backfill"),
@@ -160,7 +174,9 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
 
     @requires(may_view_jobs)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
-        job = _job(object_id)
+        job = _job_or_none(object_id)
+        if job is None:
+            return self._deleted_page(request, object_id)
         context = self.page(request) | _told(job, _bookmark(request)) | {"title": job.name, "original": job}
         context["why"] = why_job(job) if "why" in request.GET else None
         context["sees_tasks"] = may_view(request)
@@ -169,6 +185,19 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context["may_operate"] = may_make_jobs(request) and may_change(job)
         context["may_backfill"] = may_operate_jobs(request)
         return TemplateResponse(request, "tasks_app/job.html", context)
+
+    def _deleted_page(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What is left of a job that was deleted: its instances, and what people did to it."""
+        number = int(object_id) if re.fullmatch("[0-9]{1,18}", object_id) else None
+        entries = [] if number is None else _entries_seen(number)
+        if not entries and (number is None or member() is not None or not last_runs([number])):
+            raise _no_job(object_id)
+        deleted = next((one for one in entries if one.verb == "delete"), None)
+        name = ((deleted.detail or {}).get("before") or {}).get("name") if deleted else None
+        title = gettext("{name}, deleted").format(name=name or gettext("Job {id}").format(id=number))
+        context = self.page(request) | _trail(number, UTC, _bookmark(request))
+        context |= {"title": title, "deleted": deleted, "sees_tasks": may_view(request)}
+        return TemplateResponse(request, "tasks_app/job_deleted.html", context)
 
     @requires(may_view_forecast, methods=("GET", "HEAD"))
     def forecast_view(self, request: HttpRequest) -> HttpResponse:
@@ -220,6 +249,25 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         context = self.page(request) | {"title": f"{button}: {job.name}", "job": job, "form": form, "verb": verb}
         context |= {"button": button, "will": will} | (_declared(job) if verb == "delete" else {})
         return TemplateResponse(request, "tasks_app/job_order.html", context, status=status)
+
+    @requires(may_make_jobs, methods=("POST",))
+    def bulk_view(self, request: HttpRequest) -> HttpResponse:
+        """The first form says which jobs and what; the next one shows them, asks why, and does it."""
+        verb, chosen = request.POST.get("verb", ""), _chosen(request)
+        if verb not in MANY:
+            raise BadRequest(gettext("There is no action {verb!r} here.").format(verb=verb[:20]))
+        if not chosen:
+            messages.warning(request, gettext("No job was selected; nothing was changed."))
+            return HttpResponseRedirect(console_url(LIST))
+        first = "confirmed" not in request.POST
+        given = {"ids": ",".join(str(job.id) for job in chosen), "verb": verb, "confirmed": True, "operation": uuid4()}
+        form = JobsOrderForm(initial=given) if first else JobsOrderForm(request.POST)
+        if not first and form.is_valid():
+            _act_on_each(request, verb, chosen, form)
+            return HttpResponseRedirect(console_url(LIST))
+        button, will, _ = VERBS[verb]
+        context = self.page(request) | {"title": button, "form": form, "button": button, "will": will, "jobs": chosen}
+        return TemplateResponse(request, "tasks_app/jobs_order.html", context, status=200 if first else 400)
 
     @requires(may_make_jobs)
     def firing_view(self, request: HttpRequest, job_id: int, verb: str) -> HttpResponse:
@@ -280,7 +328,9 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/job_backfill.html", context, status=status)
 
     def _form_page(self, request: HttpRequest, job: JobDefinition | None) -> HttpResponse:
-        form = JobForm(request.POST or take_back(request), job=job, jitter=_offered_jitter(request))
+        form = JobForm(
+            request.POST or take_back(request), job=job, jitter=_offered_jitter(request), like=_copied(request, job)
+        )
         times, status = None, 200
         if request.method == "POST":
             status = 400
@@ -314,6 +364,12 @@ def _offered_jitter(request: HttpRequest) -> int | None:
     """What the page before has offered, to be saved by somebody who says why."""
     given = request.GET.get("jitter", "")
     return int(given) if request.method == "GET" and re.fullmatch("[0-9]{1,5}", given) else None
+
+
+def _copied(request: HttpRequest, job: JobDefinition | None) -> JobDefinition | None:
+    """The job that a new one is to be like."""
+    given = request.GET.get("like", "")
+    return _job(given) if request.method == "GET" and job is None and given else None
 
 
 def _firings_in_words(job: JobDefinition) -> str:
@@ -350,35 +406,99 @@ def _listed(request: HttpRequest) -> dict:
     after = request.GET.get("after") or None
     if after and "\0" in after:
         raise BadRequest(gettext("{after!r} is not the name of a job.").format(after=after[:40]))
-    found, more = page_of_jobs(form.filter, after, PAGE)
+    sort, bounded = form.cleaned_data["sort"], False
+    if sort:
+        (found, bounded), more = sorted_jobs(form.filter, Sort(sort), PAGE), None
+    else:
+        found, more = page_of_jobs(form.filter, after, PAGE)
     load_parents(found)
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
     rows = [(job, schedule_words(job), state_of(job).words, runs.get(job.id)) for job in found]
-    return {"form": form, "found": rows, "next": query.urlencode() if more else "", "tenant": form.filter.tenant}
+    return {
+        "form": form,
+        "found": rows,
+        "next": query.urlencode() if more else "",
+        "tenant": form.filter.tenant,
+        "sorted": len(found) if sort else 0,
+        "bounded": MOST_SORTED if bounded else 0,
+        "changeable": may_change_each(found),
+        "many": [(verb, VERBS[verb][0]) for verb in MANY],
+    }
 
 
-def _told(job: JobDefinition, after: Bookmark | None) -> dict:
+def _chosen(request: HttpRequest) -> list[JobDefinition]:
+    """Those that were selected and are still there, by name; at most a page of them."""
+    given = [one for text in request.POST.getlist("ids") for one in text.split(",") if one]
+    if any(not re.fullmatch("[0-9]{1,18}", one) for one in given) or len(given) > PAGE:
+        raise BadRequest(gettext("Select at most {count} jobs of the list.").format(count=PAGE))
+    return list(JobDefinition.objects.filter(id__in=map(int, given), **whose()).order_by("name"))
+
+
+def _act_on_each(request: HttpRequest, verb: str, chosen: list[JobDefinition], form: JobsOrderForm) -> None:
+    """Each by itself: one that is refused keeps no other from it. A form that is sent twice acts once on each."""
+    given, done = form.cleaned_data, []
+    operator = Operator(request.user.get_username(), given["reason"], given["operation"])
+    before = set(AuditEntry.objects.filter(operation=operator.operation).values_list("subject", flat=True))
+    options = {"until": None, "on_resume": "", "payload": None, "overlap": ""}
+    for job in chosen:
+        if f"job {job.id}" in before:
+            continue
+        try:
+            changeable(job)
+            _act(verb, job, options, operator)
+        except (PunctualError, PermissionDenied, OperationalError) as error:
+            words = str(error).splitlines()[0] if str(error) else gettext("You may not change it.")
+            messages.warning(request, f"{job.name}: {words}")
+        else:
+            done.append(job.name)
+    if before:
+        messages.success(request, gettext("It was done when this form was sent first."))
+    for name in done[:SAID]:
+        messages.success(request, VERBS[verb][2].format(job=name))
+    if len(done) > SAID:
+        messages.success(request, gettext("And {count} more.").format(count=len(done) - SAID))
+
+
+def _trail(job_id: int, zone: tzinfo, after: Bookmark | None) -> dict:
+    """What became of it: of a job that is there, and of one that was deleted."""
     try:
-        found, more = page_of_instances(Filter(job=job.id), after, HISTORY)
+        found, more = page_of_instances(Filter(job=job_id), after, HISTORY)
     except InvalidTask as error:
         raise BadRequest(str(error)) from None
+    history = read_history(job_id, zone)
     return {
-        "job": job,
-        "words": schedule_words(job),
-        "state": state_of(job).words,
-        "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
-        "preview": _preview(job),
-        "calendar": calendar_name(job),
-        "runs": last_runs([job.id]).get(job.id),
+        "history": history,
+        "durations": trail.durations_chart(history),
+        "zone": str(zone),
         "instances": [(task, try_of(task)) for task in found],
         "after": after,
         "next": written_bookmark(more),
-        "entries": entries_of(job.id, HISTORY),
-        "verbs": [(verb, VERBS[verb][0]) for verb in _offered(job)],
-        "backfills": backfills_of(job.id, BACKFILLS),
-    } | _declared(job)
+        "entries": _entries_seen(job_id),
+    }
+
+
+def _entries_seen(job_id: int) -> list[AuditEntry]:
+    return [entry for entry in entries_of(job_id, HISTORY) if seen(entry) is not None]
+
+
+def _told(job: JobDefinition, after: Bookmark | None) -> dict:
+    return (
+        _trail(job.id, zone_of(known_zone(job)), after)
+        | {
+            "job": job,
+            "words": schedule_words(job),
+            "state": state_of(job).words,
+            "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
+            "preview": _preview(job),
+            "calendar": calendar_name(job),
+            "runs": last_runs([job.id]).get(job.id),
+            "verbs": [(verb, VERBS[verb][0]) for verb in _offered(job)],
+            "backfills": backfills_of(job.id, BACKFILLS),
+        }
+        | _declared(job)
+    )
 
 
 def _declared(job: JobDefinition) -> dict:
@@ -462,7 +582,8 @@ def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> obje
                     gettext("no beat is dispatching, so nothing would run now. Start one and try again.")
                 )
             key = str(operator.operation)
-            options = {"payload": given["payload"], "overlap": given["overlap"] or None}
+            own = given["payload"] == job.payload  # as the form showed it
+            options = {"payload": None if own else given["payload"], "overlap": given["overlap"] or None}
             return jobs.trigger_job(job.id, key, operator, tenant=job.tenant, **options)
     return jobs.delete_job(job.id, operator, tenant=job.tenant)
 
@@ -520,7 +641,18 @@ def _bookmark(request: HttpRequest) -> Bookmark | None:
 
 
 def _job(object_id: object) -> JobDefinition:
+    found = _job_or_none(object_id)
+    if found is None:
+        raise _no_job(object_id)
+    return found
+
+
+def _job_or_none(object_id: object) -> JobDefinition | None:
     try:
-        return JobDefinition.objects.get(id=int(object_id), **whose())
-    except (ValueError, OverflowError, JobDefinition.DoesNotExist):
-        raise Http404(gettext("There is no job {object_id!r}.").format(object_id=str(object_id)[:40])) from None
+        return JobDefinition.objects.filter(id=int(object_id), **whose()).first()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _no_job(object_id: object) -> Http404:
+    return Http404(gettext("There is no job {object_id!r}.").format(object_id=str(object_id)[:40]))

@@ -4,9 +4,11 @@ It is made of PARTS, each a template in templates/tasks_app/parts/ that gets all
 add one, add its name, its template and what it needs.
 """
 
+from collections import Counter
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -24,6 +26,7 @@ from .rights import may_operate_platform, may_view_platform
 
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
 REFRESH_SECONDS = 5
+SAYS_SECONDS = 60  # a process that has said no version by then is too old to say one
 SHARES = (0.50, 0.95, 0.99)
 
 
@@ -58,17 +61,25 @@ def told(request: HttpRequest, status: SchedulerStatus) -> dict:
         "status": status,
         "nodes": [node for node in status.nodes if node.live],
         "gone": [node for node in status.nodes if not node.live],
+        "versions": _versions(status),
         "read_at": timezone.now(),
     }
+
+
+def _versions(status: SchedulerStatus) -> list[tuple[str, int]]:
+    """How many of the live processes have which; empty: all have the same. A beat says it after some moments."""
+    told = [node for node in status.nodes if node.live and (node.version or node.up_seconds > SAYS_SECONDS)]
+    found = Counter(node.version or gettext("unknown") for node in told)
+    return found.most_common() if len(found) > 1 else []
 
 
 def parts(names: Iterable[str]) -> list[tuple[str, str]]:
     return [(name, f"tasks_app/parts/{name}.html") for name in names]
 
 
-def refreshed(url: str) -> dict:
+def refreshed(url: str, *args: object) -> dict:
     """A page that a visible tab asks for again every few seconds."""
-    return {"refresh_url": console_url(url), "refresh_seconds": REFRESH_SECONDS}
+    return {"refresh_url": console_url(url, *args), "refresh_seconds": REFRESH_SECONDS}
 
 
 def _oldest(status: SchedulerStatus) -> str:
@@ -90,7 +101,18 @@ def _throughput(hour: Hour) -> Chart:
     )
     series = [Series(gettext("Succeeded"), "pu-good", ok), Series(gettext("Failed"), "pu-bad", failed)]
     summary = summary if total else gettext("Nothing ran in the last hour.")
-    return bars("throughput", gettext("Tasks a minute"), summary, _clock(hour), series, "task")
+    urls = [_ran_in(minute) for minute in hour.minutes]
+    return bars("throughput", gettext("Tasks a minute"), summary, _clock(hour), series, "task", urls=urls)
+
+
+def _ran_in(minute: datetime) -> str:
+    """The tasks whose last run was in this minute."""
+    asked = {
+        "when": "ran",
+        "since": f"{minute:%Y-%m-%dT%H:%M}",
+        "until": f"{minute + timedelta(minutes=1):%Y-%m-%dT%H:%M}",
+    }
+    return f"{console_url('tasks_app_scheduletask_changelist')}?{urlencode(asked)}"
 
 
 def _lateness(hour: Hour) -> Chart:

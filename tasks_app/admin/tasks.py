@@ -24,6 +24,7 @@ from tasks_app.core.phrases import for_outsiders
 from tasks_app.engine.operations.reveal import reveal
 from tasks_app.engine.watch.export import csv_lines
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, walk_tasks
+from tasks_app.engine.watch.names import with_names
 from tasks_app.engine.watch.runs import run_of
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.anywhere import task_by_id, tasks_by_id
@@ -38,7 +39,7 @@ from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
-from . import orders, overview
+from . import orders, overview, trail
 from .forms import FilterForm
 from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, may_view_platform, requires
 from .secrets import ReasonOnly
@@ -182,7 +183,7 @@ def _listed(request: HttpRequest) -> dict:
     return {
         "form": form,
         "found": found,
-        "tasks": found.tasks,
+        "tasks": with_names(found.tasks),
         "after": after,
         "next": found.next or "",
         "looked": found.looked_at + _looked_before(request),
@@ -237,6 +238,9 @@ def _told(task: TaskFields) -> dict:
     row = Row(task.id, task.tenant, task.task_type, task.biz_key, task.status, task.due_at is not None, task.current)
     unit, _ = history(task.task_type, task.biz_key, tenant=task.tenant, limit=HISTORY)
     run = try_of(task)
+    attempts = list(TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY])
+    entries = list(AuditEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY])
+    batch = AnyBatch.objects.filter(batch_no=run.batch).only("claimed_at").first() if run.batch else None
     linked = tasks_by_id([*(task.deferred or ()), *([task.deferred_from] if task.deferred_from else ())])
     return {
         "task": task,
@@ -253,10 +257,15 @@ def _told(task: TaskFields) -> dict:
         "last_error": last_error(task),
         "late": late_by(task),
         "waited": waited(task),
-        "attempts": TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
-        "batch": member() is None and run.batch is not None and AnyBatch.objects.filter(batch_no=run.batch).exists(),
+        "attempts": [
+            (one, trail.logs_of(task, one.worker, one.batch_no, one.started_at, one.finished_at)) for one in attempts
+        ],
+        "took": run.finished_at - run.started_at if run.started_at and run.finished_at else None,
+        "run_logs": trail.logs_of(task, run.worker, run.batch, run.started_at, run.finished_at),
+        "life": trail.life(task, run, attempts, entries, run.claimed_at or (batch and batch.claimed_at)),
+        "batch": member() is None and batch is not None,
         "letters": DlqEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
-        "entries": AuditEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
+        "entries": entries,
         "logs": _logs(TaskLog.objects.filter(task_id=task.id).exclude(batch_no=task.batch_no)),
         "unit": unit,  # the current one first
     }

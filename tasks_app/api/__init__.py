@@ -47,6 +47,7 @@ from . import (
     tenants,
     type_limits,
     version,
+    workers,
 )
 from .auth import Session, Token, for_readers
 from .door import admitted
@@ -115,6 +116,7 @@ OWN = (
     ("/campaigns", campaigns.router),
     ("/task-types", task_types.router),
     ("/lanes", lanes.router),
+    ("/workers", workers.router),
     ("/limits", type_limits.router),
     ("/hosts", hosts.router),
     ("/safeguards", safeguards.router),

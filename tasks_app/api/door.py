@@ -26,6 +26,8 @@ REPORTS = {"complete_task", "fail_task", "progress_task"}
 LEVERS = {
     "pause_lane",
     "resume_lane",
+    "drain_worker",
+    "resume_worker",
     "cancel_task",
     "cancel_tasks",
     "pause_job",

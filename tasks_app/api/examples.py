@@ -925,6 +925,30 @@ EXAMPLES = (
         ],
         "LaneReasonIn": [{"reason": "the mail server is being moved"}],
         "LaneChangedOut": [{"name": "low", "paused": True, "changed": True}],
+        "Workers": [
+            {
+                "items": [
+                    {
+                        "name": "web-3:4711",
+                        "version": "0.1.0 2026.11.3",
+                        "site": "main",
+                        "lanes": ["critical", "default"],
+                        "slots": 0,
+                        "busy": 1,
+                        "drain": {
+                            "at": "2027-03-01T08:59:00Z",
+                            "by": "olga",
+                            "reason": "its machine is replaced today",
+                        },
+                        "up_seconds": 86400.0,
+                        "seen_seconds_ago": 0.7,
+                        "memory_bytes": 210763776.0,
+                    }
+                ]
+            }
+        ],
+        "WorkerReasonIn": [{"reason": "its machine is replaced today"}],
+        "WorkerChangedOut": [{"name": "web-3:4711", "drained": True, "changed": True}],
         "InstallationOut": [_INSTALLATION],
         "InstallationStopIn": [{"reason": "the wrong database was restored"}],
         "InstallationResumeIn": [

@@ -12,7 +12,7 @@ READ = {
     *("list_tasks", "read_task", "explain_task", "list_attempts", "list_logs"),
     "decrypt_task",  # and a right of its own, which the view asks for
     *("list_runs", "read_one_run", "list_calendars", "read_calendar", "list_campaigns", "read_campaign"),
-    *("read_task_types", "read_task_type", "read_lanes", "read_limits", "read_hosts"),
+    *("read_task_types", "read_task_type", "read_lanes", "read_workers", "read_limits", "read_hosts"),
     *("list_secrets", "list_subscriptions", "read_subscription", "list_deliveries"),
     *("list_alarm_rules", "read_alarm_rule", "list_alarm_channels", "read_alarm_channel", "read_channel_alerts"),
     *("list_incidents", "read_incident", "list_dead_letters", "group_dead_letters", "read_dead_letter"),
@@ -46,7 +46,7 @@ ADMINISTER = {
 }
 # All tenants share it: for those who run the installation, whatever anybody is in a tenant.
 PLATFORM = {
-    *("pause_lane", "resume_lane", "limit_host", "lift_host"),
+    *("pause_lane", "resume_lane", "drain_worker", "resume_worker", "limit_host", "lift_host"),
     *("force_safeguard", "forbid_safeguard", "end_safeguard"),
     *("quarantine_installation", "resume_installation", "rehearse_installation"),
     *("activate_site", "stand_by_sites"),

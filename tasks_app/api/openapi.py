@@ -40,6 +40,7 @@ TAGS = [
     {"name": "alarms", "description": "Who is told when something goes wrong, and what has gone wrong"},
     {"name": "safeguards", "description": "Rules that hold work back by themselves, and what they did"},
     {"name": "installation", "description": "Quarantine, and what becomes of what is overdue after a downtime"},
+    {"name": "workers", "description": "The workers that are alive; drain one, and let it take batches again"},
     {"name": "sites", "description": "Which of several sites works; let another one take over"},
     {"name": "recoveries", "description": "What was done after incidents, step by step"},
     {"name": "dead letters", "description": "What gave up, by cause; run it again, or give it up"},

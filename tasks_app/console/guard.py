@@ -40,6 +40,7 @@ TOLD = {
 WAYS_IN = {"login", "logout", "jsi18n", "language"}
 LEVERS: dict[str, set[str] | None] = {
     "tasks_app_lane": None,
+    "tasks_app_worker_order": None,
     "tasks_app_safeguard_changelist": None,
     "tasks_app_safeguard_order": None,
     "tasks_app_installation_changelist": None,

@@ -24,7 +24,7 @@ READ = {
 SCHEDULE = {
     *("tasks_app_order", "tasks_app_run"),
     *("tasks_app_jobdefinition_add", "tasks_app_job_draft", "tasks_app_job_draft_of", "tasks_app_job_edit"),
-    *("tasks_app_job_order", "tasks_app_job_firing"),
+    *("tasks_app_job_order", "tasks_app_job_firing", "tasks_app_job_bulk"),
 }
 OPERATE = {
     *("tasks_app_job_backfill", "tasks_app_graphrun_rerun", "tasks_app_campaign_order"),

@@ -2,9 +2,13 @@
 
 import json
 import os
+import re
 import socket
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID, uuid4
 
+from tasks_app import __version__
 from tasks_app.conf import conf
 from tasks_app.core import own_process
 from tasks_app.core.errors import InvalidConfiguration
@@ -17,23 +21,62 @@ def process_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"[:200]
 
 
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """Since when a worker takes nothing more, who wanted it and why."""
+
+    at: datetime | None = None  # None: it takes batches
+    by: str = ""
+    reason: str = ""
+
+
+NOT_DRAINED = Drain()
+_worker: str | None = None  # the name of the worker that this process is, or is a child of
+
+
+def be_worker() -> None:
+    """This process is a worker, and so will its children know whose they are."""
+    global _worker
+    _worker = process_name()
+
+
+def slot_name() -> str:
+    """Who starts a batch here: the worker, and which of its children if it has any."""
+    own = process_name()
+    return own if _worker in (None, own) else f"{_worker}:{os.getpid()}"[:200]
+
+
+def worker_of(slot: str) -> str:
+    """The name of the worker that a slot belongs to."""
+    found = re.fullmatch(r"(.+:\d+):\d+", slot)
+    return found[1] if found else slot
+
+
 def is_here(name: str) -> bool:
     """Whether a process of this name is one of this machine, or of this container."""
     return name.rpartition(":")[0] == socket.gethostname()
 
 
-def report_worker(node_id: UUID, name: str, slots: int, lanes: list[str]) -> None:
+def report_worker(node_id: UUID, name: str, slots: int, lanes: list[str], known: Drain = NOT_DRAINED) -> Drain:
+    """And hear whether it is drained; `known`: what it heard before."""
     told = {"node_id": node_id, "kind": Node.WORKER, "name": name, "slots": slots, "lanes": lanes}
-    run("report_node", told | {"site": conf().site, "figures": own_figures()})
+    told |= {"site": conf().site, "figures": own_figures()}
+    told |= {"drained_at": known.at, "drained_by": known.by, "drain_reason": known.reason}
+    return Drain(*run("report_node", told)[0])
 
 
 def own_figures() -> str:
-    """Of this process and its children, and the ids of the installation's keys that it has, for its node."""
+    """Of this process and its children, its version, and the ids of the installation's keys that it has."""
     try:
         keys = keyring().ids
     except InvalidConfiguration:  # they can't be read: it has none, and that is told of it
         keys = []
-    return json.dumps(own_process.figures() | {"keys": keys})
+    return json.dumps(own_process.figures() | {"keys": keys, "version": own_version()})
+
+
+def own_version() -> str:
+    """Punctual's, and that of the project if its settings name one."""
+    return f"{__version__} {conf().RELEASE}".strip()
 
 
 def forget(node_id: UUID) -> None:

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0069_alongside_decrypt_keys")]
+    dependencies = [("tasks_app", "0072_drain")]
 
     operations = [
         migrations.CreateModel(

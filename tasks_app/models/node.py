@@ -26,6 +26,12 @@ class Node(OurModel):
     keys = models.JSONField(
         null=True, help_text="The ids of the installation's keys that the process has; empty: unknown."
     )
+    version = models.CharField(max_length=100, db_default="", help_text="Of the process; empty: it does not say.")
+    drained_at = models.DateTimeField(
+        null=True, help_text="Since when a worker takes nothing more; empty: it takes batches."
+    )
+    drained_by = models.CharField(max_length=150, db_default="")
+    drain_reason = models.TextField(db_default="")
 
     class Meta:
         db_table = "punctual_node"

@@ -31,6 +31,21 @@ class Chart:
     unit: str
     filled: bool
     step: str = gettext_lazy("Minute")  # what one value stands for: the head of the table's first column
+    urls: Sequence[str] = ()  # one for each value: the page of what it counts; none: there is no such page
+
+    @property
+    def hits(self) -> list[tuple[float, float, str, str]]:
+        """Where to point or click for one value: x, width, address, and what it says; only where something happened."""
+        step = WIDTH / max(len(self.labels), 1)
+        found = zip(self.labels, self.urls, zip(*(one.values for one in self.columns), strict=True), strict=True)
+        return [
+            (round(place * step, 1), round(step, 1), url, f"{label}: {self._words(row)}")
+            for place, (label, url, row) in enumerate(found)
+            if any(row)
+        ]
+
+    def _words(self, row: Sequence[float | None]) -> str:
+        return ", ".join(f"{one.name} {value:,}" for one, value in zip(self.columns, row, strict=True) if value)
 
     @property
     def columns(self) -> list[Series]:
@@ -39,8 +54,13 @@ class Chart:
     @property
     def rows(self) -> list[tuple[str, list[float | None]]]:
         """The table: only where something happened."""
-        columns = zip(*(one.values for one in self.columns), strict=True)
-        return [(label, list(row)) for label, row in zip(self.labels, columns, strict=True) if any(row)]
+        return [(label, row) for label, row, _ in self.linked_rows]
+
+    @property
+    def linked_rows(self) -> list[tuple[str, list[float | None], str]]:
+        """The same, each with the address of its page."""
+        columns, urls = zip(*(one.values for one in self.columns), strict=True), self.urls or [""] * len(self.labels)
+        return [(label, list(row), url) for label, row, url in zip(self.labels, columns, urls, strict=True) if any(row)]
 
 
 def bars(
@@ -52,6 +72,7 @@ def bars(
     of: str,
     step: str = gettext_lazy("Minute"),
     level: Series | None = None,
+    urls: Sequence[str] = (),
 ) -> Chart:
     """Bars on top of each other, of what is counted: `of` is the word for one. `level` is a line at its first value."""
     totals = [sum(value or 0 for value in column) for column in zip(*(s.values for s in series), strict=True)]
@@ -65,15 +86,23 @@ def bars(
         line = f"M0 {HEIGHT - level.values[0] / highest * HEIGHT:.1f}h{WIDTH:.0f}"
         drawn.append(Series(level.name, level.css, level.values, line, outline=True))
     unit = gettext(of if highest == 1 else f"{of}s")
-    return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True, step=step)
+    return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True, step=step, urls=urls)
 
 
-def lines(name: str, title: str, summary: str, labels: Sequence[str], series: Sequence[Series], unit: str) -> Chart:
+def lines(
+    name: str,
+    title: str,
+    summary: str,
+    labels: Sequence[str],
+    series: Sequence[Series],
+    unit: str,
+    step: str = gettext_lazy("Minute"),
+) -> Chart:
     """Lines on a logarithmic scale from 1 upwards, with gaps where there is no value."""
     highest = max((value for one in series for value in one.values if value), default=0)
     decades = max(1, math.ceil(math.log10(highest))) if highest > 1 else 1
     drawn = [Series(s.name, s.css, s.values, _line(s.values, decades)) for s in series]
-    return Chart(name, title, summary, drawn, labels, f"{10**decades:,}", "1", unit, filled=False)
+    return Chart(name, title, summary, drawn, labels, f"{10**decades:,}", "1", unit, filled=False, step=step)
 
 
 def _boxes(values: Values, below: Sequence[float], highest: float) -> str:

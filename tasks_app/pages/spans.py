@@ -25,5 +25,7 @@ def milliseconds(value: float) -> str:
 
 
 def _told(words: str) -> str:
+    if words.startswith("less"):
+        return gettext("less than 1 ms")
     number, _, unit = words.partition(" ")
     return gettext(UNITS[unit]).format(number)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 from django import template
 from django.utils import timezone
@@ -15,8 +16,10 @@ from tasks_app.core.graphs import RunState
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import exact_percent, first_line, for_outsiders
 from tasks_app.core.states import Status
+from tasks_app.engine.nodes import worker_of
 from tasks_app.lifecycle.tries import error_of
 from tasks_app.models import ScheduleTask, Subscription
+from tasks_app.pages.links import console_url
 from tasks_app.pages.spans import milliseconds, span
 
 register = template.Library()
@@ -91,6 +94,34 @@ def duration(value: timedelta | None) -> str:
 
 
 @register.filter
+def on_worker(slot: str | None, at: datetime | None = None):
+    """Who ran something, with the way to that worker's page as it was then; of no tenant, so members get none."""
+    if not slot:
+        return gettext("no worker")
+    if member() is not None:
+        return slot
+    url = console_url("tasks_app_worker", worker_of(slot))
+    then = "" if at is None else f"?{urlencode({'until': at.astimezone(UTC).isoformat()})}"
+    return format_html('<a href="{}{}">{}</a>', url, then, slot)
+
+
+@register.filter
+def known_as(task):
+    """An instance by its job and firing, if `with_names` has found its name; any other task by its key."""
+    name = getattr(task, "job_name", None)
+    if name is None or task.fire_time is None:
+        return format_html("<bdi>{}</bdi>", task.biz_key)
+    how = gettext("by hand") if task.manual else gettext("once more") if task.again else ""
+    return format_html(
+        '<span title="{}"><bdi>{}</bdi>, {}{}</span>',
+        task.biz_key,
+        name,
+        instant(task.fire_time),
+        format_html(" <small>{}</small>", how) if how else "",
+    )
+
+
+@register.filter
 def ms(value: float | None) -> str:
     return "–" if value is None else milliseconds(value)
 
@@ -141,6 +172,22 @@ def runs_bar(runs):
     title = ngettext("The last run: {words}", "The last {count} runs: {words}", len(runs))
     title = title.format(count=len(runs), words=words)
     return format_html('<span class="pu-runs" role="img" aria-label="{}">{}</span>', title, bars)
+
+
+@register.filter
+def instance_words(one) -> str:
+    """What became of an instance, in a line."""
+    words = f"{one.fire_time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC: {RUN_WORDS[one.status]}"
+    return words if one.took is None else f"{words}, {span(one.took)}"
+
+
+@register.filter
+def outcome_words(outcomes) -> str:
+    """How many had which outcome, the most frequent first."""
+    found = Counter()
+    for status, count in outcomes.items():
+        found[str(RUN_WORDS[status])] += count
+    return ", ".join(f"{count:,} {words}" for words, count in found.most_common())
 
 
 @register.filter

@@ -286,7 +286,7 @@ def without_archive(api: Api, operation: Operation) -> Answer:
 
 def not_there(api: Api, operation: Operation) -> Answer:
     there = world(api, operation)
-    asked = boss() if operation.id == "lift_host" or operation.path.startswith("/tenants") else there.api
+    asked = boss() if operation.id == "lift_host" or operation.path.startswith(("/tenants", "/workers")) else there.api
     body = {"body": there.body | {"jobs": [NOBODY]}} if operation.id == "backfill_jobs" else {}
     return there.call(api=asked, ids=dict.fromkeys(IDS, NOBODY) | NO_NAMES, **body)
 

@@ -21,7 +21,7 @@ from tests.support.schema import OPERATIONS
 WRITES = [(one.method, one.path) for one in OPERATIONS if one.writes]
 # What is about no task: a lane, and who is told; of which types, their own tests try. A campaign has chosen its tasks.
 OTHERS = ("/lanes/", "/subscriptions", "/alarms/", "/campaigns/", "/hosts/", "/secrets/", "/calendars", "/safeguards")
-OTHERS += ("/installation", "/sites", "/tenants", "/members", "/tokens")
+OTHERS += ("/installation", "/sites", "/tenants", "/members", "/tokens", "/workers/")
 TASK = {"task_type": "T_QUIET", "key": "a", "delay": 3600}
 LATER = {"at": "2090-01-01T00:00:00Z"}
 

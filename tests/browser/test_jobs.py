@@ -33,7 +33,7 @@ def test_a_job_is_made_seen_and_paused_on_a_narrow_screen(visits):
     page.get_by_role("link", name="Why is it not running?").click()
     expect(page.locator("#why")).to_contain_text("Paused by olga: the mail server is being moved.")
     page.goto(LIST)
-    expect(page.get_by_role("link", name="weekly report")).to_be_visible()
+    expect(page.get_by_role("link", name="weekly report", exact=True)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert JobDefinition.objects.get().status == "PAUSED"
     visits.forgive("400")  # what the first form was answered with

@@ -9,8 +9,11 @@ from datetime import timedelta
 from django.utils import timezone
 
 from tasks_app.client import schedule, schedule_many
-from tasks_app.models import DlqEntry, ScheduleTask
-from tests.support.engine import row
+from tasks_app.engine.beat.publisher import publish
+from tasks_app.engine.nodes import worker_of
+from tasks_app.engine.operations import workers
+from tasks_app.models import DlqEntry, Node, ScheduleTask, TaskBatch
+from tests.support.engine import claim_due, row
 from tests.support.processes import wait_begun, wait_for
 from tests.support.stack import Process, Stack, redis_proxy, through
 from tests.support.wait import wait_until
@@ -101,3 +104,38 @@ def test_a_worker_that_is_told_to_stop_finishes_returns_and_interrupts(stack):
     worker.terminate(timeout=30)
 
     assert [(row(i).status, row(i).error_code) for i in ids] == [("FAIL", "SHUTDOWN")] * 2
+
+
+def test_a_worker_that_is_drained_finishes_what_it_has_and_takes_nothing_more_until_it_is_resumed(stack):
+    """No beat is there that would count its slots: its batches are published whether it takes them or not."""
+    worker = stack.worker(concurrency=2)
+    [node] = Node.objects.filter(kind=Node.WORKER)
+    begun = schedule("T_LONG", "begun", payload={"do": "sleep", "seconds": 3}).task_id
+    publish(claim_due())
+    wait_begun(stack, begun)
+    [batch] = TaskBatch.objects.filter(ids=[begun])
+    assert worker_of(batch.worker) == node.name != batch.worker  # which names the child, too
+
+    assert workers.drain(node.name, reason="its machine is replaced", by="olga")
+    wait_until(lambda: "worker.drained by='olga'" in worker.text(), describe=stack.logs)
+    wait_until(lambda: row(begun).status == "SUCCESS", describe=stack.logs)
+    wait_reported(stack, node)  # it may have been waiting for a message when it heard of it
+    left = [p.task_id for p in schedule_many("T_PLAIN", [{"key": n} for n in range(5)])]
+    publish(claim_due())
+    wait_reported(stack, node)
+
+    assert not TaskBatch.objects.filter(ids__overlap=left, started_at__isnull=False).exists()
+    assert Node.objects.get(node_id=node.node_id).slots == 0
+
+    assert workers.resume(node.name, reason="it stays after all", by="olga")
+    stack.beat()  # for what was claimed too long ago
+    wait_for(stack)
+    assert {row(i).status for i in left} == {"SUCCESS"}
+    assert Node.objects.get(node_id=node.node_id).slots == 2
+
+
+def wait_reported(stack: Stack, node: Node) -> None:
+    """The worker has gone on for longer than it waits for one message."""
+    since = timezone.now()
+    seen = Node.objects.filter(node_id=node.node_id, seen_at__gt=since + timedelta(seconds=3))
+    wait_until(seen.exists, describe=stack.logs)

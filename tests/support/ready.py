@@ -18,6 +18,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.relay.deliveries import note_deliveries
 from tasks_app.engine.beat.relay.sink import Attempt
 from tasks_app.engine.beat.safeguards.guard import guard
+from tasks_app.engine.operations import workers
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.members import grant
@@ -39,6 +40,7 @@ from tests.support.engine import run_due
 from tests.support.graphs import begun, family
 from tests.support.jobs import make, nightly
 from tests.support.levels import measured
+from tests.support.live import a_worker_is_alive
 from tests.support.moves import away, dead
 from tests.support.operators import operator
 from tests.support.schema import Operation
@@ -52,6 +54,9 @@ OPERATORS = (
     "read_hosts",
     "pause_lane",
     "resume_lane",
+    "read_workers",
+    "drain_worker",
+    "resume_worker",
     "read_limits",
     "list_products",
     "read_product",
@@ -191,6 +196,11 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         quarantine("a drill")
     elif one.path.startswith("/sites"):
         beat_at("b")
+    elif one.path.startswith("/workers"):
+        ids["worker"] = "worker:1"
+        a_worker_is_alive()
+        if one.id != "drain_worker":
+            workers.drain("worker:1", reason="a new disk", by="olga")
     elif one.id == "read_installation":
         schedule("T_QUIET", "due")
     elif one.path.startswith("/dead-letters"):

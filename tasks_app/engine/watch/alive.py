@@ -30,23 +30,26 @@ def who_is_missing(lane: str) -> str:
     if Installation.objects.filter(site=None, next_site=None).exists():
         return "all sites stand by"
     live = _live()
-    if not any(kind == Node.BEAT for kind, _, _ in live):
+    if not any(kind == Node.BEAT for kind, *_ in live):
         return "no beat is running"
-    if not any(kind == Node.WORKER for kind, _, _ in live):
+    if not any(kind == Node.WORKER for kind, *_ in live):
         return "no worker is running"
-    if not any(kind == Node.WORKER and lane in lanes for kind, lanes, _ in live):
+    serving = [drained for kind, lanes, _, drained in live if kind == Node.WORKER and lane in lanes]
+    if not serving:
         return f"no worker serves the lane {lane!r}"
+    if all(serving):
+        return f"every worker that serves the lane {lane!r} is drained"
     return ""
 
 
 def slots_of(lane: str) -> int:
     """So many batches of this lane can run at the same time."""
-    return sum(slots for kind, lanes, slots in _live() if kind == Node.WORKER and lane in lanes)
+    return sum(slots for kind, lanes, slots, _ in _live() if kind == Node.WORKER and lane in lanes)
 
 
 def all_slots() -> int:
     """So many batches can run at the same time, of whatever lane."""
-    return sum(slots for kind, _, slots in _live() if kind == Node.WORKER)
+    return sum(slots for kind, _, slots, _ in _live() if kind == Node.WORKER)
 
 
 def redis_answers(seconds: float = 1.0) -> bool:
@@ -58,9 +61,11 @@ def redis_answers(seconds: float = 1.0) -> bool:
         return False
 
 
-def _live() -> list[tuple[str, list[str], int]]:
-    """Kind, lanes and slots of the processes that have reported themselves lately, but for sites that stand by."""
+def _live() -> list[tuple[str, list[str], int, bool]]:
+    """Kind, lanes, slots and whether it is drained, of those that have reported themselves lately, but for sites that
+    stand by."""
     fresh = timedelta(seconds=conf().NODE_TTL_SECONDS)
     active = Installation.objects.values_list(Coalesce("next_site", "site"))[:1]
     seen = Node.objects.annotate(age=Now() - F("seen_at")).filter(age__lt=fresh, site=Coalesce(active, F("site")))
-    return list(seen.values_list("kind", "lanes", "slots"))
+    rows = seen.values_list("kind", "lanes", "slots", "drained_at")
+    return [(kind, lanes, slots, drained_at is not None) for kind, lanes, slots, drained_at in rows]

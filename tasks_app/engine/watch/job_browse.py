@@ -1,10 +1,16 @@
 """Jobs in lists, and their instances: page by page, each page through an index. Reads only."""
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple
 
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.jobs import JobStatus
+from tasks_app.core.states import Status
+from tasks_app.lifecycle.jobs.view import coming
 from tasks_app.models import AnyTask, AuditEntry, JobDefinition
 from tasks_app.sql import array, run
 
@@ -12,6 +18,7 @@ from .browse import Bookmark, Filter, browse
 from .listing import read_found
 
 RUNS = 20  # of a job that a bar shows
+MOST_SORTED = 300  # jobs
 MOST_LOOKED_AT = 10_000  # instances for one page, whether they match or not
 
 
@@ -23,6 +30,12 @@ class JobFilter:
     name: str | None = None  # exactly this
     prefix: str | None = None  # or how it begins
     types: Collection[str] | None = None  # of these only
+
+
+class Sort(StrEnum):
+    RESULT = "result"  # of the last instance: trouble first
+    LATENESS = "lateness"  # of the last instance: the latest first
+    NEXT = "next"  # firing: the soonest first
 
 
 class Run(NamedTuple):
@@ -46,6 +59,44 @@ def page_of_jobs(wanted: JobFilter, after: str | None, size: int) -> tuple[list[
             rows = rows.filter(**{field: value})
     found = list(rows[: size + 1])
     return found[:size], found[size - 1].name if len(found) > size else None
+
+
+def sorted_jobs(wanted: JobFilter, sort: Sort, size: int) -> tuple[list[JobDefinition], bool]:
+    """Those that somebody would look at first, of the first MOST_SORTED by name; and whether more match than those.
+
+    No index has what they are sorted by, since every run of every job would have to write it.
+    """
+    found, more = page_of_jobs(wanted, None, MOST_SORTED)
+    if sort is Sort.NEXT:
+        times = {job.id: _next(job) for job in found}
+        found.sort(key=lambda job: (times[job.id] is None, times[job.id], job.name))
+    else:
+        last = {job: rest for job, *rest in run("last_results", {"jobs": array(job.id for job in found)})}
+        place = _by_result if sort is Sort.RESULT else _by_lateness
+        found.sort(key=lambda job: (place(*last.get(job.id, (None, None))), job.name))
+    return found[:size], more is not None
+
+
+def _next(job: JobDefinition) -> datetime | None:
+    """None: it is paused, waits for others, or has no next time."""
+    if job.status == JobStatus.PAUSED or job.has_parents:
+        return None
+    try:
+        return next(iter(coming(job, 1)), None)
+    except InvalidTask:
+        return None
+
+
+def _by_result(status: str | None, _: float | None) -> int:
+    """Trouble first; what has never run, last."""
+    return _WORST_FIRST.index(status) if status in _WORST_FIRST else len(_WORST_FIRST) + (status is None)
+
+
+def _by_lateness(_: str | None, late: float | None) -> float:
+    return math.inf if late is None else -late
+
+
+_WORST_FIRST = (Status.DEAD, Status.FAIL, Status.CANCELLED)
 
 
 def page_of_instances(

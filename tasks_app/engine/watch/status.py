@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from tasks_app.conf import MAIN_SITE, conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.canary import CANARY, CHORE_EVERY, Canary, canaries
+from tasks_app.engine.nodes import NOT_DRAINED, Drain
 from tasks_app.engine.queues import depths
 from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.shards import all_shards
@@ -54,6 +55,17 @@ class NodeView:
     dispatching: bool  # a beat that renews its shards
     site: str = MAIN_SITE
     keys: tuple[str, ...] | None = None  # the ids of the installation's that it has; None: it does not say
+    version: str = ""  # empty: it does not say
+    figures: dict[str, float] | None = None  # of the process and its children; None: it does not say
+    drain: Drain = NOT_DRAINED
+
+    @property
+    def host(self) -> str:
+        return self.name.rpartition(":")[0] or self.name
+
+    @property
+    def drained(self) -> bool:
+        return self.drain.at is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +258,9 @@ def read_nodes() -> list[NodeView]:
             dispatching=n.renewed is not None and n.renewed.total_seconds() < lease,
             site=n.site,
             keys=None if n.keys is None else tuple(n.keys),
+            version=n.version,
+            figures=n.figures,
+            drain=Drain(n.drained_at, n.drained_by, n.drain_reason),
         )
         for n in rows
     ]

@@ -137,8 +137,11 @@ def no_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
 
 def no_worker(status: SchedulerStatus) -> Iterator[Problem]:
     site = status.installation.wanted_site
-    if not any(node.live and node.kind == Node.WORKER and site in (None, node.site) for node in status.nodes):
+    live = [node for node in status.nodes if node.live and node.kind == Node.WORKER and site in (None, node.site)]
+    if not live:
         yield trouble("No task can run: no worker is alive.", f"Start `{command('worker')}`.")
+    elif all(node.drained for node in live):
+        yield trouble("No task can run: every worker is drained.", _drained_way_out(live))
 
 
 def silent_broker(status: SchedulerStatus) -> Iterator[Problem]:
@@ -194,10 +197,24 @@ def lane_without_worker(status: SchedulerStatus) -> Iterator[Problem]:
         if lane.slots or lane.paused:
             continue
         start = f"Start a worker that does: `{command(f'worker -Q {lane.lane}')}`."
-        if lane.due:
+        drained = [node for node in status.nodes if node.live and node.drained and lane.lane in node.lanes]
+        if drained:
+            told = trouble if lane.due else notice
+            due = f", and {_are_due(lane)} in it" if lane.due else ""
+            words = f"Every worker that consumes lane {lane.lane!r} is drained{due}."
+            yield told(words, _drained_way_out(drained))
+        elif lane.due:
             yield trouble(f"No worker consumes lane {lane.lane!r}, and {_are_due(lane)} in it.", start)
         elif lane.canary_seconds is not None or any(lane.lane in node.lanes for node in status.nodes):
             yield notice(f"No worker consumes lane {lane.lane!r} any more: its last worker has gone.", start)
+
+
+def _drained_way_out(drained: list[NodeView]) -> str:
+    first = drained[0]
+    return (
+        f"Start another worker, or let {first.name} take batches again: `manage.py worker resume {first.name}`. "
+        f"{first.drain.by} drained it: {first.drain.reason}"
+    )
 
 
 def canary_not_back(status: SchedulerStatus) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Returned, Task
 from tasks_app.database import leave_other_databases, our_connection
 from tasks_app.engine.barrier import BARRIER
-from tasks_app.engine.nodes import process_name
+from tasks_app.engine.nodes import slot_name
 from tasks_app.engine.witness import WITNESS
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
@@ -101,7 +101,7 @@ def _start(batch_no: UUID, watchdog: Watchdog | None) -> StartedBatch | None:
 
     def ask() -> StartedBatch | None:
         with nullcontext() if watchdog is None else watchdog.impatient():
-            return start(batch_no, process_name(), ticket, again=next(asked) > 0)
+            return start(batch_no, slot_name(), ticket, again=next(asked) > 0)
 
     return again_on_infrastructure_fault(ask)
 
@@ -182,7 +182,7 @@ def _return_unknown(batch: StartedBatch) -> BatchReport:
     log.warning("task.unknown_type type=%s tasks=%d", batch.task_type, len(tasks))
     outcome = Returned(
         "UNKNOWN_HANDLER",
-        f"worker {process_name()} has no handler {batch.task_type!r}; tried again until a worker has one",
+        f"worker {slot_name()} has no handler {batch.task_type!r}; tried again until a worker has one",
         delay=conf().UNKNOWN_HANDLER_SECONDS,
     )
     settled = [Settled(task, outcome) for task in tasks]

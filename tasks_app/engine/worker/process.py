@@ -20,6 +20,7 @@ from tasks_app.engine.lookout import LOOKOUT
 from tasks_app.engine.wakeup import SENDER
 
 from . import shutdown
+from .draining import DRAINING
 
 log = logging.getLogger(__name__)
 
@@ -44,10 +45,12 @@ class Reporter(threading.Thread):
                 BARRIER.look()
                 # One that may take nothing has no slots: nobody should claim for it.
                 slots = self._slots if BARRIER.open else 0
-                nodes.report_worker(self._node_id, nodes.process_name(), slots, self._lanes)
-                if first and slots:
+                heard = nodes.report_worker(self._node_id, nodes.process_name(), slots, self._lanes, DRAINING.heard)
+                DRAINING.hear(heard)
+                takes = bool(slots) and not DRAINING.on
+                if first and takes:
                     SENDER.wake_all()  # something may be due that had no worker until now
-                first = not slots
+                first = not takes
                 LOOKOUT.ride()  # if no beat is left, somebody has to say so
             except (DatabaseError, InterfaceError) as error:
                 log.warning("node.unreported error=%r", str(error).strip())
@@ -74,6 +77,7 @@ def begin(sender, **_: object) -> None:
     if sender.app is not app:
         return
     _is_ours = True
+    nodes.be_worker()
     refuse_other_pools(sender.pool_cls)
     try:
         if project := project_app():

@@ -16,6 +16,8 @@ from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.envelope import NotOurs, read
 from tasks_app.engine.queues import BrokenLanes, is_wrong_type
 
+from .draining import DRAINING
+
 log = logging.getLogger(__name__)
 
 # So many refused messages are told one by one in LINES_SECONDS, of more only how many they were.
@@ -28,12 +30,12 @@ class _OurChannel:
 
     def __init__(self, *args, **kwargs) -> None:
         self._broken = BrokenLanes()
-        self._shut = False  # on a copy a message is left to whoever it was meant for
+        self._shut = False  # on a copy, or if this worker is drained, a message is left to others
         super().__init__(*args, **kwargs)
 
     def _brpop_start(self, timeout=None):
         _refusals.tell_rest()
-        shut = not BARRIER.open
+        shut = DRAINING.on or not BARRIER.open
         if self._broken or self._shut != shut:
             self._broken.look_again()
             self._shut = shut

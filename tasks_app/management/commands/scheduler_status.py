@@ -17,6 +17,7 @@ from dataclasses import asdict
 from typing import TypeVar
 
 from django.core.management import CommandError
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import InterfaceError, OperationalError, ProgrammingError, close_old_connections
 
 from tasks_app.conf import MAIN_SITE
@@ -95,7 +96,7 @@ class Command(TerminalCommand):
         status = self._until(deadline, read_status, lambda status: status.unserved(lanes))
         unserved = status.unserved(lanes)
         if options["json"]:
-            self.stdout.write(json.dumps(_as_dict(status) | {"unserved": unserved}))
+            self.stdout.write(json.dumps(_as_dict(status) | {"unserved": unserved}, cls=DjangoJSONEncoder))
         else:
             self.stdout.write(_as_page(status))
         if wait is None:
@@ -183,6 +184,7 @@ def _as_page(status: SchedulerStatus) -> str:
         f"  {node.kind.lower():7} {node.name:32} seen {node.seen_seconds_ago:4.1f} s ago"
         + (f"   site {node.site}" if len(sites) > 1 else "")
         + (f"   {counted(node.slots, 'slot')}: {', '.join(node.lanes)}" if node.lanes else "")
+        + (f"   drained by {node.drain.by}: {node.drain.reason}" if node.drained else "")
         for node in live
     ] or ["  none"]
     lines += _shards(status)

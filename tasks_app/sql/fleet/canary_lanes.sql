@@ -1,7 +1,8 @@
 -- canary_lanes: of each lane, whether it is not paused or slowed down and a live worker consumes it, and whether any worker is known that
--- does or did: one that died is, for an hour; one that said goodbye is not. Those of a site that stands by serve nothing.
+-- does or did: one that died is, for an hour; one that said goodbye is not. Those of a site that stands by serve nothing, nor do
+-- those that are drained.
 SELECT l.lane,
-       coalesce(bool_or(n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)), FALSE)
+       coalesce(bool_or(n.drained_at IS NULL AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)), FALSE)
            AND NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = l.lane)
            AND NOT EXISTS (SELECT FROM punctual_curb c WHERE c.kind = 'lane' AND c.target = l.lane),
        count(n.node_id) > 0

@@ -1,7 +1,8 @@
 -- service_lanes: of each lane what decides whether it is served: its workers, its pauses and its canary; and up to which
 -- minute all that has finished has committed. A lane that a safeguard holds or slows down is paused, too.
+-- A worker that is drained serves none.
 SELECT l.lane,
-       coalesce(bool_or(n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)), FALSE),
+       coalesce(bool_or(n.drained_at IS NULL AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)), FALSE),
        count(n.node_id) > 0,
        least((SELECT p.paused_at FROM punctual_lane_pause p WHERE p.lane = l.lane),
              (SELECT min(c.since) FROM punctual_curb c WHERE c.kind = 'lane' AND c.target = l.lane)),

@@ -1,5 +1,9 @@
 """The page of the fleet: what it shows, who may pause a lane, and bad input."""
 
+import re
+from html import unescape
+from uuid import UUID
+
 import pytest
 from django.test import Client
 
@@ -9,12 +13,15 @@ from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.operations import lanes
+from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.limited import declare_limits
-from tasks_app.models import LanePause, Node
+from tasks_app.lifecycle.start import start
+from tasks_app.models import LanePause, Node, TaskBatch
 from tasks_app.sql import execute
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
+from tests.support.engine import claim_due
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +66,7 @@ def row_of(page: str, heading: str) -> str:
 def test_it_shows_processes_shards_with_holders_and_fencing_numbers_and_takeovers(viewer, beats):
     page = text(viewer)
 
-    assert '<th scope="row">beat-1</th><td>beat</td><td>live</td>' in page
+    assert '<th scope="row">beat-1</th><td>beat</td><td>live</td><td>–</td>' in page
     assert "<td>4</td>" in row_of(page, "worker-1")
     holders = dict(viewer.get(FLEET).context["holders"])
     assert {name: len(shards) for name, shards in holders.items()} == {"beat-1": 8, "beat-2": 8}
@@ -207,3 +214,88 @@ def test_before_any_beat_has_run_it_says_so(viewer):
 
     assert "Nothing is dispatched: no beat is alive" in page
     assert all(row_of(page, lane) for lane in LANES)
+
+
+# ---- one worker ----
+
+WORKER = f"{FLEET}worker/host:1/"
+DRAIN = f"{WORKER}drain/"
+
+
+@pytest.fixture
+def worker(settings) -> str:
+    """Of its two slots one runs a batch, and it has finished another."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 3600.0}
+    nodes.report_worker(nodes.new_node_id(), "host:1", 2, ["default"])
+    schedule("T_QUIET", "done")
+    for batch in claim_due():
+        run_batch(UUID(batch.batch_no), guarded=False)
+    TaskBatch.objects.update(worker="host:1:70")
+    schedule("T_QUIET", SCRIPT)
+    [batch] = claim_due()
+    start(UUID(batch.batch_no), "host:1:71")
+    return batch.batch_no
+
+
+def test_the_page_of_a_worker_says_what_its_slots_run_and_what_it_finished(viewer, worker):
+    page = text(viewer, WORKER)
+
+    assert "1 of 2 slots is busy" in page
+    assert '<th scope="row">71</th>' in page and worker[:8] in row_of(page, "71")
+    assert "&lt;script&gt;" in row_of(page, "71") and "<script>alert" not in page
+    [ran] = viewer.get(WORKER).context["view"].ran
+    assert (ran.slot, ran.ok) == ("70", 1)
+    assert "Drain …" not in page
+    assert f'href="{WORKER}"' in row_of(text(viewer), "host:1")
+    assert "1 of 2 slots is busy" in text(viewer, f"{WORKER}parts/")
+
+
+def test_a_worker_that_has_gone_is_found_by_its_batches_from_their_pages(viewer, worker):
+    Node.objects.all().delete()
+    done = TaskBatch.objects.get(finished_at__isnull=False)
+    way = unescape(re.search(r'on <a href="([^"]+)">host:1:70</a>', batch_page(viewer, done))[1])
+
+    assert way.startswith(f"{WORKER}?until=")
+    assert "This worker has gone" in text(viewer, way)
+    assert str(done.batch_no)[:8] in text(viewer, way)
+
+
+def batch_page(client: Client, batch: TaskBatch) -> str:
+    return text(client, f"/admin/tasks_app/taskbatch/{batch.batch_no}/change/")
+
+
+def test_a_worker_is_drained_once_with_a_reason_and_taken_up_again(operator, worker):
+    assert "finishes what it has and takes no more" in text(operator, DRAIN)
+    assert operator.post(DRAIN, {"reason": ""}).status_code == 400
+    assert not Node.objects.exclude(drained_at=None).exists()
+
+    for _ in range(2):
+        assert operator.post(DRAIN, {"reason": SCRIPT}).status_code == 302
+
+    assert deeds().filter(verb="drain", subject="worker host:1").count() == 1
+    page = text(operator, WORKER)
+    assert "Drained at" in page and "It still runs 1 batch." in page and "Take batches again …" in page
+    assert "<script>alert" not in page
+    assert "<td>drained</td>" in row_of(text(operator), "host:1")
+
+    assert operator.post(f"{WORKER}resume/", {"reason": "it stays"}).status_code == 302
+    assert "Drain …" in text(operator, WORKER)
+
+
+def test_who_may_only_look_drains_nobody_and_an_unknown_worker_is_nowhere(viewer, operator, worker):
+    assert viewer.get(DRAIN).status_code == viewer.post(DRAIN, {"reason": "x"}).status_code == 403
+    assert operator.post(f"{FLEET}worker/nobody/drain/", {"reason": "x"}).status_code == 404
+    assert operator.get(f"{FLEET}worker/nobody/").status_code == 404
+    assert operator.get(f"{WORKER}explode/").status_code == 404
+    assert viewer.get(f"{WORKER}?until=yesterday").status_code == 400
+    assert viewer.get(f"{WORKER}?until=2026-13-77T00:00:00Z").status_code == 400
+    assert viewer.get(f"{WORKER}?what=ever").status_code == 400
+    assert not Node.objects.exclude(drained_at=None).exists()
+
+
+def test_a_fleet_of_several_versions_is_told(viewer, beats):
+    assert "Not all have the same version" not in text(viewer)
+    Node.objects.update(version="0.1.0")
+    Node.objects.filter(name="worker-1").update(version="0.0.9")
+
+    assert "Not all have the same version: 0.1.0 (2 processes), 0.0.9 (1 process)." in text(viewer)

@@ -1,13 +1,16 @@
 """The pages of changes, asked as a browser would and by hand: what they show, who may do what, and bad input."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 
 from tasks_app.client import schedule
+from tasks_app.engine.watch.job_history import read_history
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.declared import remember
 from tasks_app.models import AuditEntry, DeclaredJob, JobDefinition, ScheduleTask
@@ -17,6 +20,7 @@ from tests.support.clients import client_of
 from tests.support.engine import make_due, run_due
 from tests.support.jobs import by, fire_times, instances, make
 from tests.support.live import a_beat_is_alive
+from tests.support.members import browser
 
 pytestmark = pytest.mark.django_db
 
@@ -170,6 +174,203 @@ def test_an_instance_links_to_its_job():
         client, f"/admin/tasks_app/scheduletask/{task.id}/change/"
     )
     assert f"/admin/tasks_app/scheduletask/{task.id}/change/" in page(client, f"{LIST}{job.id}/change/")
+
+
+def test_the_history_of_a_job_is_shown_by_day_with_a_way_to_each_instance():
+    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    job = make(every=10, timezone="Asia/Tokyo")
+    tasks = instances(job)[:4]
+    ran(job, "ok", "ok", "die", "retry")
+    day = datetime(2020, 3, 1, 16, tzinfo=UTC)  # the second of March there
+    for n, (task, seconds) in enumerate(zip(tasks, (2, 4, 60, 9), strict=True)):
+        at = day + timedelta(days=n // 3, minutes=n)
+        ended = at + timedelta(seconds=seconds)
+        ScheduleTask.objects.filter(id=task.id).update(fire_time=at, start_time=at, finish_time=ended)
+
+    answer = client.get(f"{LIST}{job.id}/change/")
+    text = " ".join(answer.content.decode().split())
+
+    rows = {row.split("</th>")[0][-10:]: row for row in text.split("<tr>") if 'class="pu-cells"' in row}
+    assert set(rows) == {"2020-03-02", "2020-03-03"}
+    assert "2 succeeded, 1 gave up" in rows["2020-03-02"] and "1 failed, to be tried again" in rows["2020-03-03"]
+    assert "<td>4 s</td> <td>60 s</td>" in rows["2020-03-02"]
+    cell = f'<a class="pu-is-danger" href="/admin/tasks_app/scheduletask/{tasks[2].id}/change/"'
+    assert f'{cell} title="2020-03-01 16:02:00 UTC: gave up, 60 s"' in rows["2020-03-02"]
+    assert "Days are those of Asia/Tokyo." in text
+    assert "Half of the runs of the last day took at most 9 s" in text
+    assert answer.context["durations"].rows == [("2020-03-02", [4000.0, 60000.0]), ("2020-03-03", [9000.0, 9000.0])]
+
+
+def test_of_a_busy_day_those_with_trouble_are_shown_and_a_day_that_was_cut_is_left_out(monkeypatch):
+    monkeypatch.setattr("tasks_app.engine.watch.job_history.CELLS", 3)
+    monkeypatch.setattr("tasks_app.engine.watch.job_history.LOOKED_AT", 6)
+    job = make(every=10)
+    at = datetime(2020, 3, 2, tzinfo=UTC)
+    tasks = instances(job)[:6]
+    ScheduleTask.objects.filter(job=job.id).update(fire_time=F("fire_time") + timedelta(days=900))
+    for n, task in enumerate(tasks):
+        when = at + timedelta(hours=n) if n else at - timedelta(hours=1)
+        status = "CANCELLED" if n == 5 else "INIT"
+        due = None if n == 5 else task.due_at
+        ScheduleTask.objects.filter(id=task.id).update(fire_time=when, status=status, due_at=due)
+
+    history = read_history(job.id, UTC)
+
+    [day] = history.days
+    assert history.cut
+    assert (day.day, len(day.instances), day.left_out) == (at.date(), 5, 2)
+    assert [one.task_id for one in day.cells] == [tasks[1].id, tasks[2].id, tasks[5].id]
+    assert day.middle is None
+
+
+def test_a_job_that_was_deleted_keeps_its_page_and_its_instances_lead_there(operator):
+    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    job = make("gone", every=10)
+    task = instances(job)[0]
+    ran(job, "ok")
+    verbs.delete(job.id, by(SCRIPT, "bob"))
+    where = f"{LIST}{job.id}/change/"
+
+    text = page(client, where)
+
+    assert "gone, deleted" in text and "<strong><bdi>bob</bdi></strong>" in text and SCRIPT not in text
+    assert f"/admin/tasks_app/scheduletask/{task.id}/change/" in text
+    assert f'<a href="{where}">' in page(client, f"/admin/tasks_app/scheduletask/{task.id}/change/")
+    assert "Edit" not in text
+    assert "gone, deleted" in page(browser("viewer", "default"), where)
+    page(browser("viewer", "acme"), where, 404)
+    page(client, f"{LIST}{job.id + 1000}/change/", 404)
+    page(operator, f"{LIST}{job.id}/edit/", 404)
+
+
+def test_instances_are_called_by_their_job_and_firing():
+    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    job = make("<b>nightly</b>", every=10)
+    task = instances(job)[0]
+
+    text = page(client, "/admin/tasks_app/scheduletask/", job=job.id)
+
+    assert f'title="{task.biz_key}"><bdi>&lt;b&gt;nightly&lt;/b&gt;</bdi>, <time' in text
+
+
+BULK = f"{LIST}bulk/"
+
+
+def bulk(verb: str, *jobs: JobDefinition, **more) -> dict:
+    return {"verb": verb, "ids": ",".join(str(job.id) for job in jobs), "confirmed": "True"} | order() | more
+
+
+def test_several_jobs_are_paused_resumed_and_run_from_the_list_once_each(operator):
+    one, two, three = (make(f"job {n}", every=3600) for n in range(3))
+    text = page(operator, LIST)
+    assert all(f'name="ids" value="{job.id}"' in text for job in (one, two, three))
+    shown = operator.post(BULK, {"verb": "pause", "ids": [one.id, two.id]})
+    assert shown.status_code == 200 and "Pause: 2 jobs" in shown.content.decode()
+    assert not deeds().filter(verb="pause").exists()
+    assert operator.post(BULK, bulk("pause", one, two, reason="")).status_code == 400
+
+    given = bulk("pause", one, two)
+    for _ in range(2):
+        answer = operator.post(BULK, given, follow=True)
+
+    assert "It was done when this form was sent first." in answer.content.decode()
+    assert deeds().filter(verb="pause").count() == 2
+    status = {job.name: job.status for job in JobDefinition.objects.all()}
+    assert status == {"job 0": "PAUSED", "job 1": "PAUSED", "job 2": "ACTIVE"}
+
+    refused = operator.post(BULK, bulk("trigger", two, three), follow=True).content.decode()
+    assert refused.count("no beat is dispatching") == 2
+    a_beat_is_alive()
+    operator.post(BULK, bulk("resume", one, two))
+    operator.post(BULK, bulk("trigger", *JobDefinition.objects.all()))
+    assert deeds().filter(verb="trigger").count() == 3
+
+
+def test_an_author_acts_on_their_own_jobs_of_the_list_and_on_no_others():
+    author = browser("author", "default", "ada")
+    own, others = make("own", every=3600), make("somebody else's", every=3600)
+    JobDefinition.objects.filter(id=own.id).update(created_by="ada")
+    foreign = make("foreign", every=3600, tenant="acme")
+
+    author.post(BULK, bulk("pause", own, others, foreign))
+
+    assert [job.name for job in JobDefinition.objects.filter(status="PAUSED")] == ["own"]
+    assert [entry.subject for entry in deeds().filter(verb="pause")] == [f"job {own.id}"]
+    text = page(author, LIST)
+    assert f'name="ids" value="{own.id}"' in text and f'name="ids" value="{others.id}"' not in text
+    assert "somebody else&#x27;s: " in author.post(BULK, bulk("resume", own, others), follow=True).content.decode()
+
+
+@pytest.mark.parametrize("bad", [{"ids": "x"}, {"ids": ",".join(map(str, range(60)))}, {"verb": "delete"}])
+def test_a_bad_order_for_several_jobs_is_refused(operator, bad):
+    job = make(every=3600)
+
+    assert operator.post(BULK, bulk("pause", job) | bad).status_code == 400
+    assert operator.get(BULK).status_code == 405
+    assert operator.post(BULK, {"verb": "pause"}).status_code == 302
+    assert not deeds().filter(verb="pause").exists()
+
+
+def test_who_may_only_look_acts_on_no_job_of_the_list(viewer):
+    job = make(every=3600)
+
+    assert viewer.post(BULK, bulk("pause", job)).status_code == 403
+    assert "Act on the selected jobs" not in page(viewer, LIST)
+    assert JobDefinition.objects.get().status == "ACTIVE"
+
+
+def test_the_list_is_sorted_by_last_result_lateness_and_next_firing(viewer, monkeypatch):
+    often, paused = make("a often", every=10), make("c paused", every=10)
+    make("b seldom", every=86400)
+    verbs.pause(paused.id, by())
+    ran(often, "ok")
+    make("d never", cron="0 3 1 1 *")
+    died = make("e died", every=10)
+    ran(died, "die")
+    past = timezone.now() - timedelta(minutes=10)
+    ScheduleTask.objects.filter(job=often.id, status="SUCCESS").update(
+        claimed_due=past, start_time=past + timedelta(seconds=90)
+    )
+
+    def names(sort: str) -> list[str]:
+        return [row[0].name[0] for row in viewer.get(LIST, {"sort": sort}).context["found"]]
+
+    assert names("") == list("abcde")
+    assert names("result")[0] == "e" and names("result")[1] == "a"
+    assert names("lateness")[0] == "a"
+    assert names("next")[-1] == "c" and names("next").index("d") > names("next").index("b") > names("next").index("a")
+    monkeypatch.setattr("tasks_app.engine.watch.job_browse.MOST_SORTED", 2)
+    text = page(viewer, LIST, sort="next")
+    assert "Sorted among the first" in text and "d never" not in text
+    assert "is not one of the available choices" in page(viewer, LIST, sort="color")
+
+
+def test_a_duplicate_begins_as_the_job_is_and_changes_nothing_until_it_is_saved(operator):
+    job = make("nightly", cron="0 3 * * *", timezone="Asia/Tokyo", payload={"n": 7}, max_retry=2)
+    assert f"?like={job.id}" in page(operator, f"{LIST}{job.id}/change/")
+
+    form = operator.get(f"{LIST}add/", {"like": job.id}).context["form"]
+
+    given = {name: form[name].value() for name in form.fields}
+    assert (given["name"], given["cron"], given["timezone"]) == ("nightly, a copy", "0 3 * * *", "Asia/Tokyo")
+    assert json.loads(given["payload"]) == {"n": 7}
+    assert JobDefinition.objects.count() == 1
+    sent = {name: "" if value is None else value for name, value in given.items()} | {"reason": "a second one"}
+    assert operator.post(f"{LIST}add/", sent).status_code == 302
+    assert JobDefinition.objects.get(name="nightly, a copy").payload == {"n": 7}
+    page(operator, f"{LIST}add/", 404, like=job.id + 1000)
+
+
+def test_a_run_by_hand_begins_with_the_jobs_payload_to_be_edited(operator):
+    a_beat_is_alive()
+    job = make("nightly", every=3600, payload={"n": 7})
+    assert "&quot;n&quot;: 7" in page(operator, order_path(job, "trigger"))
+
+    for payload in ('{"n": 7}', '{"n": 8}'):
+        assert operator.post(order_path(job, "trigger"), order(payload=payload)).status_code == 302
+
+    made = [task for task in instances(job) if task.manual]
+    assert sorted(task.payload["n"] for task in made) == [7, 8]
 
 
 def test_a_script_is_shown_and_not_run(viewer, operator):

@@ -1,23 +1,26 @@
 """The operator's pages, asked as a browser would and by hand: what they show, who may do what, and bad input."""
 
 import re
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.utils import timezone
+from django.utils.html import escape
 
-from tasks_app.client import Link, Operator, cancel_tasks, register_link, schedule, schedule_many
+from tasks_app.client import Link, Operator, cancel_tasks, move_tasks, register_link, schedule, schedule_many
 from tasks_app.core.links import LINKS
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.progress import Told, tell_progress
-from tasks_app.models import Campaign, ScheduleTask, TaskProgress
+from tasks_app.models import AuditEntry, Campaign, ScheduleTask, TaskAttempt, TaskProgress
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.campaigns import carried_out
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
-from tests.support.jobs import instances, make
+from tests.support.jobs import by, instances, make
 from tests.support.moves import MONDAY, TUESDAY, away, dead, scheduled, started, state
 
 pytestmark = pytest.mark.django_db
@@ -573,3 +576,59 @@ def test_a_run_that_tells_nothing_says_so_and_strangers_see_none_of_it(viewer, s
     assert "What earlier tries have logged" not in page(viewer, f"{LIST}{task.id}/change/")
     assert stranger.get(f"{LIST}{task.id}/parts/").status_code in (302, 403)
     assert viewer.get(f"{LIST}987654321/parts/").status_code == 404
+
+
+def test_the_life_of_a_task_is_told_with_all_its_tries_and_where_each_leads(viewer, settings):
+    logs = "https://logs.example.com/?task={task}&pid={pid}&from={from}"
+    settings.PUNCTUAL = settings.PUNCTUAL | {"LOG_URL": logs}
+    task = schedule("T_QUIET", "a&b", payload={"do": "retry", "after": 0}).task_id
+    run_due()
+    ScheduleTask.objects.filter(id=task).update(payload={})
+    move_tasks([task], timezone.now() - timedelta(seconds=1), by("earlier", "olga"))
+    run_due()
+
+    answer = viewer.get(f"{LIST}{task}/change/")
+    page = " ".join(answer.content.decode().split())
+
+    told = [mark.moment.words.split(" to ")[0].split(":")[0] for mark in answer.context["life"].marks]
+    assert told.index("created") < told.index("try 1 started") < told.index("try 1 failed") < told.index("moved")
+    assert told.index("moved") < told.index("started") < told.index("succeeded") == len(told) - 1
+    assert [mark.number for mark in answer.context["life"].runs] == [
+        told.index(one) + 1 for one in ("try 1 started", "started")
+    ]
+    [failed], done = TaskAttempt.objects.all(), ScheduleTask.objects.get(id=task)
+    for batch in (failed.batch_no, done.ran_in):
+        assert f'href="/admin/tasks_app/taskbatch/{batch}/change/"' in page
+    assert page.count("https://logs.example.com/?task=") == 2
+    assert f'href="https://logs.example.com/?task={task}&amp;pid=' in page
+    assert page.count("/admin/tasks_app/node/worker/") >= 2
+    entry = AuditEntry.objects.get(task_id=task)
+    assert f'href="/admin/tasks_app/auditentry/{entry.id}/change/"' in page
+
+
+def test_an_audit_entry_leads_to_what_it_is_about(viewer):
+    subjects = ["worker host:1", "run 3", "dead letter 4", "lane low", "key of acme", "job 7"]
+    audit(by("why"), "try", [Entry(subject, "done") for subject in subjects])
+
+    page = viewer.get("/admin/tasks_app/auditentry/").content.decode()
+
+    ways = {subject: re.findall(rf'<a href="([^"]+)">{subject}</a>', page) for subject in subjects}
+    assert ways["worker host:1"] == ["/admin/tasks_app/node/worker/host:1/"]
+    assert ways["run 3"] == ["/admin/tasks_app/graphrun/3/change/"]
+    assert ways["dead letter 4"] == ["/admin/tasks_app/dlqentry/4/change/"]
+    assert ways["lane low"] == ["/admin/tasks_app/node/"]
+    assert ways["key of acme"] == []
+    assert ways["job 7"] == ["/admin/tasks_app/jobdefinition/7/change/"]
+
+
+def test_a_minute_of_the_chart_leads_to_the_tasks_that_ran_in_it(viewer):
+    task = schedule("T_QUIET", "a").task_id
+    run_due()
+
+    chart = viewer.get(OVERVIEW).context["charts"][0]
+    [(_, _, url, words), *_] = chart.hits
+    page = viewer.get(OVERVIEW).content.decode()
+
+    assert "Succeeded 1" in words
+    assert page.count(escape(url)) == 2  # in the picture, and in its table
+    assert [one.id for one in viewer.get(url).context["tasks"]] == [task]

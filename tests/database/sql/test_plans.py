@@ -6,7 +6,7 @@ What the engine does most is run beside both, too, and may touch no more pages o
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -38,7 +38,8 @@ from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.engine.watch.campaign_browse import CampaignFilter, page_of_campaigns
 from tasks_app.engine.watch.figures import next_hour
-from tasks_app.engine.watch.job_browse import JobFilter, last_runs, page_of_instances, page_of_jobs
+from tasks_app.engine.watch.job_browse import JobFilter, Sort, last_runs, page_of_instances, page_of_jobs, sorted_jobs
+from tasks_app.engine.watch.job_history import read_history
 from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs
 from tasks_app.engine.watch.service_levels import read_levels
@@ -127,6 +128,7 @@ EXPECTED_TO_GROW = {
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
     "trim_trails": "the places of a trail whose months were dropped, in an index by tenant; once a month",
+    "worker_batches": "the last 2,000 batches and no more, in an index by their end",
     "take_chores": "whether there is a campaign that runs, in an index of those; run below",
 }
 
@@ -327,6 +329,8 @@ DOES = {
     "read events": read_windows,
     "merge windows": merge_windows,
     "take chores": take_chores,
+    "jobs by their last result": lambda: sorted_jobs(JobFilter("default"), Sort.RESULT, 20),
+    "the history of a job": lambda: read_history(JobDefinition.objects.get(name="job-77").id, UTC),
     "look at the installation": lambda: (look_at_installation(), touch()),
     "hold shards": lambda: Leases(uuid4(), "test", lambda _: None).run_once(),
     "what a failover took back": look_for_lost,

@@ -142,6 +142,9 @@ from .api.tenants import read_tenant_use as _read_tenant_use
 from .api.tenants import resume_tenant as _resume_tenant
 from .api.tenants import stop_archiving_tenant as _stop_archiving_tenant
 from .api.tenants import suspend_tenant as _suspend_tenant
+from .api.workers import drain_worker as _drain_worker
+from .api.workers import read_workers as _read_workers
+from .api.workers import resume_worker as _resume_worker
 from .client import AuthenticatedClient
 from .models.alarm_channel_in import AlarmChannelIn
 from .models.alarm_channel_out import AlarmChannelOut
@@ -306,6 +309,9 @@ from .models.version_out import VersionOut
 from .models.why_out import WhyOut
 from .models.window_out import WindowOut
 from .models.withdrawn_out import WithdrawnOut
+from .models.worker_changed_out import WorkerChangedOut
+from .models.worker_reason_in import WorkerReasonIn
+from .models.workers import Workers
 from .types import UNSET, Unset
 
 
@@ -1349,6 +1355,47 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(LaneChangedOut, answer.parsed)
+
+    def read_workers(
+        self,
+    ) -> Workers:
+        """List the workers that are alive"""
+        answer = _read_workers.sync_detailed(
+            client=self.client,
+        )
+        return cast(Workers, answer.parsed)
+
+    def drain_worker(
+        self,
+        worker: str,
+        body: WorkerReasonIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> WorkerChangedOut:
+        """Drain a worker: it finishes what it has"""
+        answer = _drain_worker.sync_detailed(
+            client=self.client,
+            worker=worker,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(WorkerChangedOut, answer.parsed)
+
+    def resume_worker(
+        self,
+        worker: str,
+        body: WorkerReasonIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> WorkerChangedOut:
+        """Let a drained worker take batches again"""
+        answer = _resume_worker.sync_detailed(
+            client=self.client,
+            worker=worker,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(WorkerChangedOut, answer.parsed)
 
     def read_limits(
         self,
@@ -3809,6 +3856,47 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(LaneChangedOut, answer.parsed)
+
+    async def read_workers(
+        self,
+    ) -> Workers:
+        """List the workers that are alive"""
+        answer = await _read_workers.asyncio_detailed(
+            client=self.client,
+        )
+        return cast(Workers, answer.parsed)
+
+    async def drain_worker(
+        self,
+        worker: str,
+        body: WorkerReasonIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> WorkerChangedOut:
+        """Drain a worker: it finishes what it has"""
+        answer = await _drain_worker.asyncio_detailed(
+            client=self.client,
+            worker=worker,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(WorkerChangedOut, answer.parsed)
+
+    async def resume_worker(
+        self,
+        worker: str,
+        body: WorkerReasonIn,
+        *,
+        idempotency_key: str | None = None,
+    ) -> WorkerChangedOut:
+        """Let a drained worker take batches again"""
+        answer = await _resume_worker.asyncio_detailed(
+            client=self.client,
+            worker=worker,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(WorkerChangedOut, answer.parsed)
 
     async def read_limits(
         self,

@@ -4972,6 +4972,75 @@ export type WithdrawnOut = {
     withdrawn: number;
 };
 
+/**
+ * WorkerChangedOut
+ */
+export type WorkerChangedOut = {
+    name: string;
+    drained: boolean;
+    /**
+     * False: it already was, and nothing was written
+     */
+    changed: boolean;
+};
+
+/**
+ * WorkerDrainOut
+ */
+export type WorkerDrainOut = {
+    at: string;
+    by: string;
+    reason: string;
+};
+
+/**
+ * WorkerOut
+ */
+export type WorkerOut = {
+    name: string;
+    /**
+     * Punctual's, and the project's `RELEASE` after it; empty: it does not say
+     */
+    version: string;
+    site: string;
+    lanes: Array<Lane>;
+    /**
+     * Batches that it runs at the same time; 0: it takes none
+     */
+    slots: number;
+    /**
+     * Batches that it runs now; more tasks than that may be in them
+     */
+    busy: number;
+    /**
+     * Since when it takes nothing more, and why; null: it does
+     */
+    drain: WorkerDrainOut | null;
+    up_seconds: number;
+    seen_seconds_ago: number;
+    /**
+     * Of all its processes; null: it does not say
+     */
+    memory_bytes: number | null;
+};
+
+/**
+ * WorkerReasonIn
+ */
+export type WorkerReasonIn = {
+    /**
+     * Why; kept in the audit
+     */
+    reason: string;
+};
+
+/**
+ * Workers
+ */
+export type Workers = {
+    items: Array<WorkerOut>;
+};
+
 export type PreviewDraftData = {
     body?: DraftIn;
     path?: never;
@@ -8384,6 +8453,185 @@ export type ResumeLaneResponses = {
 };
 
 export type ResumeLaneResponse = ResumeLaneResponses[keyof ResumeLaneResponses];
+
+export type ReadWorkersData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/workers';
+};
+
+export type ReadWorkersErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadWorkersError = ReadWorkersErrors[keyof ReadWorkersErrors];
+
+export type ReadWorkersResponses = {
+    /**
+     * OK
+     */
+    200: Workers;
+};
+
+export type ReadWorkersResponse = ReadWorkersResponses[keyof ReadWorkersResponses];
+
+export type DrainWorkerData = {
+    body: WorkerReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        worker: string;
+    };
+    query?: never;
+    url: '/workers/{worker}/drain';
+};
+
+export type DrainWorkerErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type DrainWorkerError = DrainWorkerErrors[keyof DrainWorkerErrors];
+
+export type DrainWorkerResponses = {
+    /**
+     * OK
+     */
+    200: WorkerChangedOut;
+};
+
+export type DrainWorkerResponse = DrainWorkerResponses[keyof DrainWorkerResponses];
+
+export type ResumeWorkerData = {
+    body: WorkerReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        worker: string;
+    };
+    query?: never;
+    url: '/workers/{worker}/resume';
+};
+
+export type ResumeWorkerErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ResumeWorkerError = ResumeWorkerErrors[keyof ResumeWorkerErrors];
+
+export type ResumeWorkerResponses = {
+    /**
+     * OK
+     */
+    200: WorkerChangedOut;
+};
+
+export type ResumeWorkerResponse = ResumeWorkerResponses[keyof ResumeWorkerResponses];
 
 export type ReadLimitsData = {
     body?: never;

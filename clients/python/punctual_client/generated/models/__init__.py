@@ -272,6 +272,11 @@ from .when import When
 from .why_out import WhyOut
 from .window_out import WindowOut
 from .withdrawn_out import WithdrawnOut
+from .worker_changed_out import WorkerChangedOut
+from .worker_drain_out import WorkerDrainOut
+from .worker_out import WorkerOut
+from .worker_reason_in import WorkerReasonIn
+from .workers import Workers
 
 __all__ = (
     "AdviceOut",
@@ -546,4 +551,9 @@ __all__ = (
     "WhyOut",
     "WindowOut",
     "WithdrawnOut",
+    "WorkerChangedOut",
+    "WorkerDrainOut",
+    "WorkerOut",
+    "WorkerReasonIn",
+    "Workers",
 )
