@@ -16,15 +16,19 @@ LONGEST_SECONDS = 1.0
 
 
 def await_moments(run: BatchRun) -> None:
-    """Until none of the batch is early any more."""
+    """Until none of the batch is early any more, or the run was halted."""
     for task in run.batch.tasks:
         if task.id in run.early:
-            await_moment(run, task)
+            _await(run, task)
 
 
-def await_moment(run: BatchRun, task: Task) -> None:
-    """Until this task is not early any more: it is due, it is gone, or it was given back. It still is early if the run
-    was halted meanwhile."""
+def begins(run: BatchRun, task: Task) -> bool:
+    """Wait for the moment of this task. False: it is gone, was given back, or the run was halted."""
+    _await(run, task)
+    return not (task.id in run.early or task.id in run.gone or run.is_answered(task.id))
+
+
+def _await(run: BatchRun, task: Task) -> None:
     first, give_up = time.monotonic(), time.monotonic() + LONGEST_SECONDS
     while task.id in run.early and not run.halted:
         pause = task.due - run.batch.clock.now()
@@ -34,12 +38,12 @@ def await_moment(run: BatchRun, task: Task) -> None:
             break
         if pause > 0:
             time.sleep(pause)
-        _look(run)
+        look_again(run)
     if run.begun:
         run.held += time.monotonic() - first
 
 
-def _look(run: BatchRun) -> None:
+def look_again(run: BatchRun) -> None:
     """What has become of those that are early."""
     asked = time.monotonic()
     found = again_on_infrastructure_fault(lambda: ready(run.batch.batch_no, sorted(run.early)))
