@@ -16,6 +16,8 @@ GOALS = {
     "lateness_p99_ms_at_1000": {"at_most": 8},
     "lateness_p999_ms_at_1000": {"at_most": 25},
     "over_roundtrip_ms": {"at_most": 1.0},
+    "early_at_200": {"at_most": 0},
+    "early_at_1000": {"at_most": 0},
 }
 SECONDS = 15
 TYPE = "BENCH_STAMP"
