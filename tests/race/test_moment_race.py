@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from tasks_app.client import cancel, ensure, reschedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
@@ -82,6 +82,17 @@ def test_what_is_held_is_early_until_its_time_has_come():
     look_again(run)
 
     assert (before, run.early, run.gone) == ({run.batch.tasks[0].id}, set(), set())
+
+
+def test_due_is_what_was_due_before_the_rows_were_read():
+    """Else an edit could be committed before the moment, and after what the look reads."""
+    run = held("a")
+
+    with transaction.atomic():
+        its_time_comes()  # after now(), as for a statement whose snapshot is older than the moment
+        look_again(run)
+
+    assert run.early == {run.batch.tasks[0].id}
 
 
 @every_edit
