@@ -55,7 +55,7 @@ def held(*keys: str, **options: object) -> BatchRun:
 
 def its_time_comes() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE punctual_task SET claimed_due = clock_timestamp() WHERE batch_no IS NOT NULL")
+        cursor.execute("UPDATE punctual_task SET claimed_due = clock_timestamp() WHERE claimed_due IS NOT NULL")
 
 
 def go_on(run: BatchRun) -> None:
@@ -115,7 +115,7 @@ def test_an_edit_of_what_a_worker_holds_counts(edit):
     go_on(run)
 
     first, *_ = rows_of("a")
-    assert (run.begun, run.finished) == ({}, True)
+    assert (run.gone, run.begun, run.finished) == ({first.id}, {}, True)
     assert (first.status, first.start_time) == ("CANCELLED", None), "it never ran"
 
 
@@ -152,12 +152,13 @@ STOPS = {
 def test_what_may_not_begin_at_its_moment_is_due_again_untouched(stop):
     run = held("a", tenant="acme")
     stop()
+    its_time_comes()
 
     look_again(run)
     go_on(run)
 
     task = row(run.batch.tasks[0].id)
-    assert (task.status, task.due_at, task.attempt, task.start_time) == ("INIT", MONDAY, 0, None)
+    assert (task.status, task.due_at, task.attempt, task.start_time) == ("INIT", task.claimed_due, 0, None)
     assert (run.begun, run.finished) == ({}, True)
 
 
