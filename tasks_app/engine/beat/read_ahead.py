@@ -1,4 +1,4 @@
-"""A dispatcher that reads ahead: what is due soon lies in a wheel, and is claimed by id at its moment."""
+"""A dispatcher that reads ahead: what is due soon lies in a wheel, and is claimed by id just before its moment."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -45,7 +45,7 @@ class ReadAheadDispatcher(Dispatcher):
         return super()._claim_shared(lane)
 
     def _fire(self) -> list[ClaimedBatch]:
-        """Claim what the wheel says is due now."""
+        """Claim what the wheel says is due by the time a worker has it."""
         ids = self._wheel.pop(self._clock.now() + self._ahead) if self._clock.known else []
         if not ids:
             return []
