@@ -1,4 +1,4 @@
-"""Reading ahead: what lies in the wheel is claimed just before its moment, and whatever happened to it meanwhile decides."""
+"""Reading ahead: what lies in the wheel is claimed just before its moment; what happened to it meanwhile decides."""
 
 import time
 from datetime import timedelta
