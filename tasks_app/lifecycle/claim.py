@@ -136,13 +136,16 @@ def claim(
     sizes: Mapping[str, int],
     dispatcher: str,
     shards: Mapping[int, int | None],
+    *,
+    ahead: float = 0.0,
 ) -> list[ClaimedBatch]:
-    """Claim due rows, at most `batches` batches a lane, of `sizes` tasks by type. One statement.
+    """Claim rows that are due, or will be in `ahead` seconds: at most `batches` batches a lane, of `sizes` tasks by
+    type. One statement.
 
     `shards` come with their fencing numbers: one that has another holder by now gives nothing. With None, the
     holder is not checked.
     """
-    return claim_with("claim", _wanted(shares) | _held(shards), sizes, dispatcher)
+    return claim_with("claim", _wanted(shares) | _held(shards) | {"ahead": ahead}, sizes, dispatcher)
 
 
 def _wanted(shares: Sequence[LaneShare]) -> dict[str, list]:
@@ -165,9 +168,11 @@ def claim_ids(
     sizes: Mapping[str, int],
     dispatcher: str,
     shards: Mapping[int, int | None],
+    *,
+    ahead: float = 0.0,
 ) -> list[ClaimedBatch]:
-    """Claim those of the rows that are due now, at most `room` batches a lane; `shards` as for claim."""
-    wanted = {"ids": array(ids), "lanes": list(room), "allowed": list(room.values())}
+    """Claim those of the rows that are due, at most `room` batches a lane; `shards` and `ahead` as for claim."""
+    wanted = {"ids": array(ids), "lanes": list(room), "allowed": list(room.values()), "ahead": ahead}
     return claim_with("claim_ids", wanted | _held(shards), sizes, dispatcher)
 
 
@@ -266,6 +271,7 @@ def claim_with(
 def _run_claim(statement: str, wanted: Mapping[str, object], sizes: Mapping[str, int], dispatcher: str) -> list[tuple]:
     batching = {
         "limits": "{}",
+        "ahead": 0.0,
         "types": list(sizes),
         "sizes": list(sizes.values()),
         "unseen": conf().BATCH_UNSEEN,

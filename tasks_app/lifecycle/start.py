@@ -2,8 +2,9 @@
 
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
@@ -38,6 +39,7 @@ class StartedBatch:
     waited_for: frozenset[int] = frozenset()  # tasks that others may wait for
     ciphers: Mapping[int, Cipher] = field(default_factory=lambda: NOTHING_HIDDEN)  # of its encrypted tasks
     ended: Sequence[tuple[Task, Outcome]] = ()  # tasks that can't run, since what they were given can't be opened
+    early: frozenset[int] = frozenset()  # tasks that were claimed ahead of their time, and not due at the start
 
 
 def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: bool = False) -> StartedBatch | None:
@@ -80,7 +82,7 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
             contact,
             fire,
         )
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire, _, _ in rows
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire, *_ in rows
         if id_ is not None
     ]
     if any(row[-1] for row in rows):
@@ -96,7 +98,8 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     if jobs or any(row[_PAYLOAD] is not None and row[_PAYLOAD].startswith(STORED_JSON) for row in rows):
         tasks, ciphers, ended = open_tasks(tasks)
         contact.ciphers = ciphers
-    return StartedBatch(batch_no, task_type, tasks, started, clock, contact, turns, waited_for, ciphers, ended)
+    early = frozenset(row[3] for row in rows if row[-3])
+    return StartedBatch(batch_no, task_type, tasks, started, clock, contact, turns, waited_for, ciphers, ended, early)
 
 
 def _run_again(params: dict[str, object]) -> list[tuple]:
@@ -153,6 +156,21 @@ def heartbeat(batch_no: UUID, ids: Sequence[int]) -> set[int] | None:
 
 def still_ours(batch_no: UUID, ids: Sequence[int]) -> set[int]:
     return {id_ for (id_,) in run("still_ours", {"batch_no": batch_no, "ids": array(ids)})}
+
+
+class Ready(NamedTuple):
+    """A task that was claimed ahead of its time, and is still ours."""
+
+    id: int
+    due: bool  # now
+    may: bool  # begin; False: its lane was paused meanwhile, its tenant suspended, or nothing may run
+    clock: float  # epoch seconds, the database's
+
+
+def ready(batch_no: UUID, ids: Iterable[int]) -> list[Ready]:
+    """What has become of these tasks. One that is missing is no longer ours."""
+    params = {"batch_no": batch_no, "ids": array(ids), "site": conf().site}
+    return [Ready(*row) for row in run("ready", params)]
 
 
 def finish_batch(batch_no: UUID) -> bool:

@@ -19,6 +19,7 @@ class BatchSizes:
         first = {one.name: most_of(one, max(one.concurrency, conf().BATCH_UNSEEN)) for one in REGISTRY}
         self._sizes = {name: size for name, size in first.items() if size != conf().BATCH_UNSEEN}
         self._read_at = float("-inf")
+        self.way: float | None = None  # seconds from the claim to the start, of the type that was fastest lately
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -44,10 +45,13 @@ class BatchSizes:
         self._learn("pace")
 
     def _learn(self, statement: str) -> None:
-        for task_type, us_per_task in run(statement, {}):
+        ways = []
+        for task_type, us_per_task, way in run(statement, {}):
             handler = REGISTRY.get(task_type)
             size = size_for(us_per_task, threaded=handler is not None and handler.concurrency > 1)
             self._sizes[task_type] = size if handler is None else most_of(handler, size)
+            ways.append(way)
+        self.way = min(filter(None, ways), default=None)
 
 
 def most_of(handler: Handler, size: int) -> int:

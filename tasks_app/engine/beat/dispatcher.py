@@ -32,6 +32,7 @@ from .batch_size import BatchSizes
 from .brakes import Brakes
 from .crowds import Crowds
 from .gates import Gates
+from .lead import HAIR_SECONDS, Lead
 from .listener import Listener
 from .publisher import LanesRefused, PublishFailed
 
@@ -64,6 +65,7 @@ class Dispatcher:
         self._publish = publish
         self._listener = listener
         self._batch_sizes = BatchSizes()
+        self._lead = Lead()
         self._gates = Gates(name)
         self._brakes = Brakes()
         self._shards: Mapping[int, int] = {}
@@ -102,6 +104,7 @@ class Dispatcher:
                 batches += self._hand_out(claimed)
         if batches:
             self._batch_sizes.note({batch.task_type for batch in batches})
+            self._lead.note_way(self._batch_sizes.way)
         self._look_ahead()
         now = self._clock.now()
         wait = self._wait(now)
@@ -120,8 +123,13 @@ class Dispatcher:
         self._lasting.clear()
         self._crowds.clear()
 
+    @property
+    def _ahead(self) -> float:
+        """How long before its moment a task is claimed. With a backlog not at all: it needs the slots."""
+        return 0.0 if self._backlog else self._lead.seconds
+
     def _wait(self, now: float) -> float:
-        wait = wait_seconds(self._lanes, now, self._empty_handed, self._part)
+        wait = wait_seconds(self._lanes, now + self._ahead, self._empty_handed, self._part)
         return min(wait, self._gates.wait_seconds(self._room(), now, _busy_poll(self._part)))
 
     def _announce(self, moment: float) -> None:
@@ -164,7 +172,11 @@ class Dispatcher:
         shares = self._shares(lanes)
         if not shares:
             return []
-        batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards)
+        begun = time.monotonic()
+        ahead = self._ahead and self._ahead + HAIR_SECONDS
+        batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
+        if ahead:
+            self._lead.note_claim(time.monotonic() - begun)
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
         return self._let_through(batches)
@@ -173,7 +185,8 @@ class Dispatcher:
         if not self._clock.known:
             return []
         views = [view for view in self._lanes if view.lane in lanes]
-        shares = lane_shares(views, self._clock.now(), self._rows_per_batch, len(self._shards), self._part, self._since)
+        soon = self._clock.now() + self._ahead
+        shares = lane_shares(views, soon, self._rows_per_batch, len(self._shards), self._part, self._since)
         return self._brakes.limited(shares, len(self._shards)) if self._gates.held_lanes else shares
 
     def _claim_light(self, lane: str) -> list[ClaimedBatch]:

@@ -1,5 +1,6 @@
-"""A dispatcher that reads ahead: what is due soon lies in a wheel, and is claimed by id at its moment."""
+"""A dispatcher that reads ahead: what is due soon lies in a wheel, and is claimed by id just before its moment."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ from tasks_app.core.wheel import Wheel
 from tasks_app.lifecycle.claim import ClaimedBatch, claim_ids, read_ahead
 
 from .dispatcher import LOCKED_POLL_SECONDS, Dispatcher
+from .lead import HAIR_SECONDS
 from .listener import Listener
 
 # Entries in the wheel, at most; what is due after the last of them is read when its time comes.
@@ -43,11 +45,15 @@ class ReadAheadDispatcher(Dispatcher):
         return super()._claim_shared(lane)
 
     def _fire(self) -> list[ClaimedBatch]:
-        """Claim what the wheel says is due now."""
-        ids = self._wheel.pop(self._clock.now()) if self._clock.known else []
+        """Claim what the wheel says is due by the time a worker has it."""
+        ids = self._wheel.pop(self._clock.now() + self._ahead) if self._clock.known else []
         if not ids:
             return []
-        fired = claim_ids(ids, self._room(), self._batch_sizes.sizes, self._name, self._shards)
+        begun = time.monotonic()
+        ahead = self._ahead and self._ahead + HAIR_SECONDS
+        fired = claim_ids(ids, self._room(), self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
+        if ahead:
+            self._lead.note_claim(time.monotonic() - begun)
         if sum(batch.size for batch in fired) < len(ids):
             # Moved, cancelled, locked by somebody, or no room: a look will tell.
             self._next_read = min(self._next_read, self._clock.now() + LOCKED_POLL_SECONDS)
@@ -81,7 +87,7 @@ class ReadAheadDispatcher(Dispatcher):
     def _wait(self, now: float) -> float:
         next_due = self._wheel.next_due
         wait = min(super()._wait(now), max(self._next_read - now, 0.0))
-        return wait if next_due is None else min(wait, max(next_due - now, 0.0))
+        return wait if next_due is None else min(wait, max(next_due - now - self._ahead, 0.0))
 
     def _announce(self, moment: float) -> None:
         """Told when it was read: a task that comes meanwhile is not in the wheel, however soon that turns."""

@@ -4,6 +4,7 @@ import logging
 import random
 import threading
 import time
+from math import ceil
 from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, InterfaceError
@@ -46,6 +47,8 @@ class BatchRun:
         self.contact = batch.contact
         self.gone = batch.contact.gone  # ids that are no longer ours; filled by the heartbeat
         self.begun: dict[int, float] = {}  # id -> monotonic time at which its handler was called
+        self.early: set[int] = set(batch.early)  # ids that may not be begun: moments.py waits for their time
+        self.held = 0.0  # seconds for which it waited for the time of a task, after the first was begun
         self.calling: Task | None = None  # whose handler is called now, where one is called at a time
         self.done: list[Settled] = []  # outcomes not written yet
         self.written = 0
@@ -97,7 +100,12 @@ class BatchRun:
         """The outcome with its times; the end is `at`, or now."""
         ended, zero = at or time.monotonic(), self._zero
         begun = self.begun.get(task.id, ended)
-        return Settled(task, outcome, int((begun - zero) * 1_000_000), int((ended - zero) * 1_000_000))
+        begun_us, ended_us = int((begun - zero) * 1_000_000), int((ended - zero) * 1_000_000)
+        if task.id in self.batch.early:
+            # It was due by the database's clock, of which ours may be a little behind.
+            begun_us = max(begun_us, ceil((task.due - self.batch.started) * 1_000_000) + 1)
+            ended_us = max(begun_us, ended_us)
+        return Settled(task, outcome, begun_us, ended_us)
 
     def note_written(self, written: list[Settled], *, finished: bool) -> None:
         """These were settled together with the handler's effects."""
@@ -225,7 +233,7 @@ class BatchRun:
         begun, due_zero = self.begun, self.batch.started - self._zero
         lateness = [(begun[t.id] + due_zero - t.due) * 1000 for t in self.batch.tasks if t.id in begun]
         # From the first call on: the way there is fixed cost, of which a larger batch has no more.
-        took = time.monotonic() - next(iter(begun.values())) if begun else 0.0
+        took = time.monotonic() - next(iter(begun.values())) - self.held if begun else 0.0
         return BatchFigures(int(took * 1_000_000), histogram(lateness))
 
 

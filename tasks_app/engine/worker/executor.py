@@ -12,7 +12,7 @@ from django.db import DatabaseError, InterfaceError
 from tasks_app.conf import conf
 from tasks_app.core.away import Away
 from tasks_app.core.callbacks import HTTP_CALLBACK
-from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.core.task import Returned, Task
 from tasks_app.database import leave_other_databases, our_connection
 from tasks_app.engine.barrier import BARRIER
@@ -26,6 +26,7 @@ from .callbacks import run_callbacks
 from .event_loop import awaited, event_loop, run_on_loop
 from .interruption import MainThreadInterrupter
 from .modes import run_each, run_in_one_call, run_in_threads
+from .moments import await_moments
 from .results import returned
 from .runs import under_way
 from .surroundings import leave, surround
@@ -120,6 +121,8 @@ def _give_back_untouched(run: BatchRun) -> None:
 
 def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
     handler = run.handler
+    if run.early and not _calls_one_by_one(handler):
+        await_moments(run)
     if not run.halted:
         if handler.apply is not None:
             _two_phases(run, interrupter)
@@ -137,6 +140,12 @@ def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
             run_each(run, interrupter)
     run.return_rest()
     run.flush(finish=True)
+
+
+def _calls_one_by_one(handler: Handler) -> bool:
+    """Then each task waits for its own moment; otherwise all wait for the last."""
+    side_by_side = handler.is_async or handler.concurrency > 1 or handler.name == HTTP_CALLBACK
+    return not (handler.transactional or handler.batch or side_by_side)
 
 
 def _with_effects(run: BatchRun, interrupter: MainThreadInterrupter) -> None:

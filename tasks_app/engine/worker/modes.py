@@ -9,6 +9,7 @@ from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
 from . import shutdown
 from .batch_run import BatchRun
 from .interruption import Interrupted, MainThreadInterrupter, interrupt_thread, over_time
+from .moments import begins
 from .outcomes import as_fault, is_declared, outcome_of, refuse_unrun
 from .results import returned
 from .shift import Ended, Shift
@@ -36,9 +37,12 @@ def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> No
 def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep) -> None:
     # The loop every task goes through: what it needs is at hand, since a look-up costs as much as a small handler.
     call, begun, gone, now, contact = run.handler.call, run.begun, run.gone, time.monotonic, run.contact
+    early = run.batch.early
     for task in tasks:
         if contact.lost or shutdown.requested():
             return
+        if early and task.id in early and not begins(run, task):
+            continue
         if task.id in gone:
             continue
         if task.deadline is not None and run.expired(task):

@@ -24,7 +24,7 @@ class Shift:
     def __init__(self, run: BatchRun) -> None:
         self.run = run
         self._lock = threading.Lock()
-        self._waiting = deque(run.batch.tasks)
+        self._waiting = deque(run.unanswered())
         self._working: dict[int, tuple[Task, object]] = {}  # task id -> task, who runs it
         self._ended: list[Ended] = []
         self._all_done = threading.Event()

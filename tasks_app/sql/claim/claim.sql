@@ -1,4 +1,6 @@
 -- claim: due rows of some shards and lanes -> RUNNING, grouped into new batches of one lane and type each.
+-- Rows that come due within `ahead` seconds come along, so that a worker has them at their moment; it begins none before that,
+-- and looks at each again then (see ready).
 -- Types with a limit are left to claim_limited.
 -- SKIP LOCKED lets many dispatchers work side by side; due_at = NULL takes a row out of the due index.
 -- The locking sub-select is inside a materialised CTE, so LIMIT holds whatever plan the UPDATE gets.

@@ -16,7 +16,7 @@ WITH wanted AS MATERIALIZED (
         SELECT t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
         FROM punctual_task t
         WHERE t.shard = s.shard AND t.lane = w.lane AND NOT t.limited
-          AND t.due_at >= w.since AND t.due_at <= (SELECT clock_timestamp())
+          AND t.due_at >= w.since AND t.due_at <= (SELECT clock_timestamp() + make_interval(secs => %(ahead)s))
         ORDER BY t.due_at
         LIMIT w.rows
         FOR NO KEY UPDATE SKIP LOCKED

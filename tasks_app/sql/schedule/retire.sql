@@ -9,7 +9,10 @@ WITH retired AS (
         error_msg = CASE t.status WHEN 'RUNNING' THEN 'rescheduled while this attempt was running'
                                   WHEN 'AWAY' THEN 'rescheduled while this attempt was away' ELSE t.error_msg END,
         cancelled_by = CASE WHEN t.status IN ('RUNNING', 'AWAY') THEN %(by)s ELSE t.cancelled_by END,
-        start_time = CASE WHEN t.status = 'RUNNING' THEN (SELECT r.started_at FROM punctual_batch r WHERE r.batch_no = t.batch_no)
+        start_time = CASE WHEN t.status = 'RUNNING' AND t.claimed_due > clock_timestamp() THEN NULL
+                          WHEN t.status = 'RUNNING'
+                          THEN (SELECT greatest(r.started_at, t.claimed_due) FROM punctual_batch r
+                                WHERE r.batch_no = t.batch_no AND r.started_at IS NOT NULL)
                           ELSE t.start_time END,
         finish_time = CASE WHEN t.status IN ('RUNNING', 'AWAY') THEN clock_timestamp() ELSE t.finish_time END,
         updated_at = clock_timestamp()

@@ -1,4 +1,7 @@
--- The times of the run that ends by this. What nobody had begun, and what only waited, has no start.
-        start_time = CASE t.status WHEN 'RUNNING' THEN (SELECT r.started_at FROM punctual_batch r WHERE r.batch_no = t.batch_no)
-                                   WHEN 'AWAY' THEN t.start_time END,
+-- The times of the run that ends by this. What nobody had begun, and what only waited, has no start; nor what a worker had
+-- before it was due.
+        start_time = CASE WHEN t.status = 'RUNNING' AND t.claimed_due <= clock_timestamp()
+                          THEN (SELECT greatest(r.started_at, t.claimed_due) FROM punctual_batch r
+                                WHERE r.batch_no = t.batch_no AND r.started_at IS NOT NULL)
+                          WHEN t.status = 'AWAY' THEN t.start_time END,
         ran_in = coalesce(t.batch_no, t.ran_in), finish_time = clock_timestamp()

@@ -7,6 +7,8 @@
 -- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
 -- A batch of which nothing is left returns one row with an empty id, so that the caller can finish it.
+-- Each row says whether it was claimed ahead of its time and was not due yet when this began: the caller waits, and looks at it
+-- again (see ready). now() is before what is read here was, so that what is done to a row until it is due is seen by one of the two.
 -- Each row says whether its tenant is suspended: the caller puts those tasks aside, which are not late. And whether its tenant
 -- may have only so many at the same time: then the caller counts.
 WITH b AS (
@@ -18,7 +20,7 @@ WITH b AS (
                                              AND NOT EXISTS (SELECT FROM punctual_installation i
                                                              WHERE i.state <> 'ACTIVE' OR i.site IS DISTINCT FROM %(site)s)
                ELSE %(again)s::bool AND ticket = %(ticket)s END
-    RETURNING batch_no, task_type, lane, ids, started_at, allowed_at, worker
+    RETURNING batch_no, task_type, lane, ids, claimed_at, started_at, allowed_at, worker
 ), stopped AS MATERIALIZED (
     SELECT array_agg(s.name::text) AS tenants FROM punctual_tenant s WHERE s.state = 'SUSPENDED'
 ), bounded AS MATERIALIZED (
@@ -47,7 +49,8 @@ WITH b AS (
 SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
        date_part('epoch', t.execute_time), date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
        date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job,
-       date_part('epoch', t.fire_time), coalesce(t.tenant = ANY ((SELECT s.tenants FROM bounded s)::text[]), FALSE),
+       date_part('epoch', t.fire_time), t.claimed_due > greatest(b.claimed_at, now()),
+       coalesce(t.tenant = ANY ((SELECT s.tenants FROM bounded s)::text[]), FALSE),
        coalesce(t.tenant = ANY ((SELECT s.tenants FROM stopped s)::text[]), FALSE)
 FROM b
 LEFT JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no

@@ -5,6 +5,7 @@ from datetime import timedelta
 import psycopg
 import pytest
 from django.db import OperationalError, connection
+from django.db.models import F
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -12,8 +13,10 @@ from django.utils import timezone
 from tasks_app.client import schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.engine import nodes
+from tasks_app.engine.beat import lead as lead_module
 from tasks_app.engine.beat.batch_size import BatchSizes, size_for
 from tasks_app.engine.beat.dispatcher import Dispatcher, PublishFailed
+from tasks_app.engine.beat.lead import MOST_SECONDS, START_SECONDS, Lead
 from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
 from tasks_app.models import MinuteFigures, Node, ScheduleTask, TaskBatch
@@ -399,6 +402,46 @@ def test_what_a_recent_batch_knows_is_not_looked_up_in_the_last_day():
     TaskBatch.objects.update(run_us=10 * 50_000)
 
     assert sizes_at_first()["T_QUIET"] == 4
+
+
+def test_how_far_ahead_is_claimed_follows_what_the_way_to_a_start_took_and_is_bounded():
+    schedule_many("T_QUIET", [{"key": n} for n in range(10)])
+    run_due()
+    TaskBatch.objects.update(claimed_at=F("started_at") - timedelta(milliseconds=7))
+    sizes, lead = BatchSizes(), Lead()
+    sizes.refresh()
+
+    lead.note_way(sizes.way)
+    measured = lead.seconds
+    lead.note_claim(3600.0)
+
+    assert measured == pytest.approx(0.007 + 0.001 + START_SECONDS)
+    assert lead.seconds == MOST_SECONDS
+
+
+@pytest.mark.parametrize("backlog", [set(), {"low"}], ids=["free slots", "a backlog"])
+def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlog_needs_the_slots(
+    dispatcher, worker, monkeypatch, backlog
+):
+    monkeypatch.setattr(lead_module, "MOST_SECONDS", 3600.0)
+    dispatcher._dispatcher._lead.note_way(1800.0)
+    soon, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (900, 7200))
+    dispatcher.run_once()
+    dispatcher._dispatcher._backlog |= backlog
+
+    dispatcher.run_once()
+
+    assert (row(soon).status, row(later).status) == ("INIT" if backlog else "RUNNING", "INIT")
+
+
+def test_what_has_a_limit_is_not_claimed_ahead(dispatcher, worker, monkeypatch):
+    monkeypatch.setattr(lead_module, "MOST_SECONDS", 3600.0)
+    dispatcher._dispatcher._lead.note_way(1800.0)
+    task = schedule("T_RATED", "a", delay=900).task_id
+
+    look_until_idle(dispatcher)
+
+    assert row(task).status == "INIT"
 
 
 def test_the_first_batch_of_an_unseen_type_is_small(dispatcher, broker, worker):

@@ -138,6 +138,7 @@ def test_a_claim_reads_what_is_due_and_not_what_is_planned():
                 "dispatcher": "x",
                 "lease": 5.0,
                 "limits": "{}",
+                "ahead": 0.02,
             },
         )
         plan = cursor.fetchone()[0][0]["Plan"]

@@ -30,6 +30,7 @@ EDITED = Scope(edits=1)
 CANCELLED = Scope(cancels=1)
 CANCELLED_OK = Scope(cancels=1, outcomes=("ok",))
 DOUBTED = Scope(doubts=1)
+AHEAD = Scope(ahead=True, cancels=1, workers=1, outcomes=("ok",))
 ONE_AWAY = Scope(outcomes=("away",), reports=1, workers=1)
 MOVED = Scope(mover=True, edits=1, outcomes=("ok",))
 MOVED_TWICE = Scope(mover=True, edits=2, editors=2, article=False, workers=1, batches=1, outcomes=("ok",))
@@ -47,6 +48,9 @@ COUNTEREXAMPLES = {
     "start_again_requires_the_ticket": (CALL, Scope(doubles=1, doubts=1)),
     "load_repeats_status_and_batch_no": (SKIPPED, CANCELLED),
     "empty_start_closes_the_batch": (TIDY, CANCELLED),
+    "early_is_looked_at_again": (SKIPPED, AHEAD),
+    "early_waits_for_its_time": (EARLY, AHEAD),
+    "early_is_given_back_for_its_time": (EARLY, AHEAD),
     "heartbeat_requires_finished_at_null": (FENCE, ONE),
     "return_requires_finished_at_null": (FENCE, ONE),
     "return_repeats_batch_no": (OWNER, PAIR_DOUBTED),

@@ -24,7 +24,7 @@ from .rules import Rules, Scope
 
 
 def claim(state: State, rules: Rules, scope: Scope) -> Moves:
-    """WITH c AS (SELECT ... WHERE due_at <= clock_timestamp() FOR NO KEY UPDATE SKIP LOCKED) UPDATE task SET
+    """WITH c AS (SELECT ... WHERE due_at <= clock_timestamp() [+ :ahead] FOR NO KEY UPDATE SKIP LOCKED) UPDATE task SET
     status = RUNNING, batch_no = :b, due_at = NULL; INSERT INTO punctual_batch: one transaction."""
     if len(state.batches) == scope.batches:
         return
@@ -36,10 +36,23 @@ def claim(state: State, rules: Rules, scope: Scope) -> Moves:
         yield _claimed("claim", state, rules, scope, tuple(together))
     for i in alone:
         yield _claimed("claim", state, rules, scope, (i,))
+    if scope.ahead:
+        yield from _claim_ahead(state, rules, scope, together)
     if state.wheel != NONE and not row_locked(state, state.wheel):
         due = state.rows[state.wheel].due
         if due == PAST or (due == LATER and not rules.claim_by_id_repeats_due_at):
             yield _claimed("claim by id", state, rules, scope, (state.wheel,))
+
+
+def _claim_ahead(state: State, rules: Rules, scope: Scope, due: list[int]) -> Moves:
+    """What is not due yet comes along with what is."""
+    early = [i for i, row in enumerate(state.rows) if row.due == LATER and not row.past and not row_locked(state, i)]
+    groups = [tuple(sorted([*due, *(i for i in early if not state.rows[i].solo)]))]
+    groups += [(i,) for i in early if state.rows[i].solo]
+    for ids in groups:
+        if any(i in early for i in ids):
+            rows = tuple(row._replace(execute=LATER) if i in early else row for i, row in enumerate(state.rows))
+            yield _claimed("claim ahead", state._replace(rows=rows), rules, scope, ids)
 
 
 def _claimed(verb: str, state: State, rules: Rules, scope: Scope, ids: tuple[int, ...]) -> tuple[Move, State]:
@@ -116,6 +129,11 @@ def return_batch(
 def time_passes(state: State, rules: Rules, scope: Scope) -> Moves:
     """The moment that a row waits for arrives (and the wheel's alarm rings), or a lease runs out."""
     for i, row in enumerate(state.rows):
+        if scope.ahead and row.status == RUNNING and row.execute == LATER:
+            yield (
+                Move("the time comes of", ids=(i,)),
+                state._replace(rows=put(state.rows, i, row._replace(execute=PAST))),
+            )
         if row.due is not None and (row.due == LATER or row.execute == LATER):
             rows = put(state.rows, i, row._replace(due=PAST, execute=PAST))
             wheel = i if scope.wheel else NONE

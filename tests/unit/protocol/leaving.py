@@ -14,7 +14,8 @@ def leave(row: Row, rules: Rules, status: str, due: str | None, **changes: objec
 
 def hand_back(row: Row, rules: Rules, **changes: object) -> Row:
     """Due again at claimed_due, no retry used."""
-    return leave(row, rules, FAIL if row.attempt else INIT, PAST, **changes)
+    due = LATER if row.execute == LATER and rules.early_is_given_back_for_its_time else PAST
+    return leave(row, rules, FAIL if row.attempt else INIT, due, **changes)
 
 
 def fail(row: Row, rules: Rules, scope: Scope, **changes: object) -> Row:

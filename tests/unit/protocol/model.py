@@ -33,7 +33,7 @@ class Row(NamedTuple):
     unit: int
     status: str = INIT
     current: bool = True
-    execute: str = PAST  # execute_time
+    execute: str = PAST  # execute_time; of what was claimed ahead of its time, claimed_due
     due: str | None = PAST  # due_at
     batch: int | None = None  # batch_no
     attempt: int = 0
@@ -68,6 +68,7 @@ class Worker(NamedTuple):
     begun: tuple[int, ...] = ()  # those whose handler was called
     group: tuple[int, ...] = ()  # those it is settling now
     outcome: str = ""  # while UNSURE: whether its ticket is on the batch
+    early: tuple[int, ...] = ()  # those that were not due when it loaded them, and that it has not looked at since
 
 
 class Edit(NamedTuple):
@@ -139,8 +140,9 @@ AT_REST = Worker()
 
 def first_state(scope: Scope) -> State:
     units = tuple(Unit(OWED if scope.scheduled else DONE) for _ in range(scope.units))
+    when = LATER if scope.ahead else PAST
     return State(
-        rows=tuple(Row(unit) for unit in range(scope.units)) if scope.scheduled else (),
+        rows=tuple(Row(unit, execute=when, due=when) for unit in range(scope.units)) if scope.scheduled else (),
         batches=(),
         workers=(AT_REST,) * scope.workers,
         units=units,

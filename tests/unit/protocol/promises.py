@@ -137,6 +137,8 @@ def _telling(before: State, move: Move, after: State) -> Iterator[Flaw]:
 def _is_told(old: Row, new: Row) -> bool:
     """It ran and has an outcome, was cancelled or replayed, or got another time. Given back or reaped, it is due as
     before: that is not told."""
+    if old.status == RUNNING and old.execute == LATER and new.due is not None and new.attempt == old.attempt:
+        return False  # given back before its time
     if old.status != new.status:
         return new.due != PAST if old.status in (RUNNING, AWAY) else new.status in (CANCELLED, INIT)
     return new.due == LATER != old.due
@@ -171,6 +173,14 @@ def _begin(before: State, move: Move, after: State) -> Iterator[Flaw]:
     for i in move.ids:
         if before.rows[i].calling and _held(before, i, move.batch):
             yield CALL, f"task {i} is called again though its last call had no outcome"
+        if before.rows[i].execute == LATER and _held(before, i, move.batch):
+            yield EARLY, f"task {i} is called before its time"
+        for worker in before.workers:
+            if worker.batch == move.batch and i in worker.early and not _held(before, i, move.batch):
+                yield (
+                    SKIPPED,
+                    f"task {i} was lost to batch {move.batch}, perhaps before its time, and is called",
+                )
 
 
 def _settle(before: State, move: Move, after: State) -> Iterator[Flaw]:

@@ -20,6 +20,10 @@ class Rules:
     start_again_requires_the_ticket: bool = True
     load_repeats_status_and_batch_no: bool = True
     empty_start_closes_the_batch: bool = True
+    # what was claimed ahead of its time
+    early_is_looked_at_again: bool = True
+    early_waits_for_its_time: bool = True
+    early_is_given_back_for_its_time: bool = True
     # heartbeat and return
     heartbeat_requires_finished_at_null: bool = True
     heartbeat_skips_lost_ids: bool = True
@@ -116,3 +120,4 @@ class Scope:
     timeouts: bool = False
     mover: bool = False  # at any time what is over may be moved to the past
     wheel: bool = False  # claims by id, from memory, beside claims by due_at
+    ahead: bool = False  # nothing is due to begin with, and what is not may be claimed

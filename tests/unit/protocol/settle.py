@@ -35,7 +35,7 @@ from .rules import Rules, Scope
 def settle_opens(state: State, rules: Rules, index: int, group: tuple[int, ...], outcome: str) -> Moves:
     """BEGIN; `ok` comes with effects, whose business rows are locked first and until the end."""
     worker = state.workers[index]
-    chosen = Worker(EFFECTS, worker.batch, worker.mine, worker.begun, group, outcome)
+    chosen = Worker(EFFECTS, worker.batch, worker.mine, worker.begun, group, outcome, worker.early)
     if outcome != "ok":
         yield from fence(state, rules, index, chosen)
     elif any(article_locked(state, state.rows[i].unit) for i in group):
@@ -83,7 +83,7 @@ def _once_more(state: State, index: int, worker: Worker, moved: tuple[int, ...])
     lost = [i for i in worker.group if i not in moved]
     mine = tuple(i for i in worker.mine if i not in lost)
     begun = tuple(i for i in worker.begun if i not in lost)
-    again = Worker(WORKING, worker.batch, mine, begun, moved, "ok" if moved else "")
+    again = Worker(WORKING, worker.batch, mine, begun, moved, "ok" if moved else "", worker.early)
     move = Move("settle misses", worker.batch, tuple(lost), "rollback")
     return move, with_worker(state, index, again)
 
@@ -103,7 +103,7 @@ def _commit(
     events = moved if rules.settle_events_come_from_returning else worker.group
     batch = close_if_empty(state.batches[number], number, rows, rules)
     mine = tuple(i for i in worker.mine if i not in worker.group)
-    rest = Worker(WORKING, number, mine, tuple(i for i in worker.begun if i in mine))
+    rest = Worker(WORKING, number, mine, tuple(i for i in worker.begun if i in mine), early=worker.early)
     after = state._replace(rows=tuple(rows), units=units, batches=put(state.batches, number, batch))
     return Move("settle", number, moved, worker.outcome, effects, events), after, rest
 

@@ -107,6 +107,14 @@ SCOPES = {
         Scope(units=2, batches=1, outcomes=("ok", "away"), reports=1, workers=1, article=False),
         1_000,
     ),
+    "one unit, claimed ahead of its time, edited and cancelled": (
+        Scope(ahead=True, edits=1, cancels=1, workers=1, outcomes=("ok", "fail")),
+        8_600,
+    ),
+    "two tasks in one batch, claimed ahead of their time": (
+        Scope(ahead=True, units=2, cancels=1, workers=1, outcomes=("ok",)),
+        18_300,
+    ),
     "the wheel, snoozes, skips and timeouts": (
         Scope(wheel=True, edits=1, outcomes=("ok", "snooze", "skip"), timeouts=True),
         4_000,

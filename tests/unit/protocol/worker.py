@@ -9,6 +9,7 @@ from .model import (
     AT_REST,
     EFFECTS,
     FENCED,
+    LATER,
     OWED,
     RUNNING,
     STARTED,
@@ -83,7 +84,9 @@ def run(state: State, rules: Rules, scope: Scope) -> Moves:
             elif worker.outcome:
                 yield from settle_opens(state, rules, index, worker.group, worker.outcome)
             elif worker.mine:
-                yield from _begin(state, index)
+                if worker.early:
+                    yield from _look_again(state, rules, index)
+                yield from _begin(state, rules, index)
                 yield from _choose(state, rules, scope, index)
             else:
                 yield _close(state, index, "close, being empty,")
@@ -113,7 +116,8 @@ def _load(state: State, rules: Rules, index: int) -> tuple[Move, State]:
     if rules.load_repeats_status_and_batch_no:
         ids = tuple(i for i in ids if rows[i].status == RUNNING and rows[i].batch == number)
     if ids:
-        return Move("load", number, ids), with_worker(state, index, Worker(WORKING, number, ids))
+        early = tuple(i for i in ids if rows[i].execute == LATER)
+        return Move("load", number, ids), with_worker(state, index, Worker(WORKING, number, ids, early=early))
     if not rules.empty_start_closes_the_batch:
         return Move("load nothing of", number), with_worker(state, index, AT_REST)
     return _close(state, index, "load nothing of, and close,")
@@ -126,12 +130,29 @@ def _close(state: State, index: int, verb: str) -> tuple[Move, State]:
     return Move(verb, number), with_worker(state, index, AT_REST, batch if batch.finished else batch.closed())
 
 
-def _begin(state: State, index: int) -> Moves:
-    """Call the handler of the next task, in the order of the ids; whether the task is still ours shows later."""
+def _look_again(state: State, rules: Rules, index: int) -> Moves:
+    """SELECT id, claimed_due <= now() ... WHERE id = ANY(early) AND status = RUNNING AND batch_no = :b, and the batch
+    is not finished: what is missing is gone, what is due may begin."""
+    worker = state.workers[index]
+    number, rows = worker.batch, state.rows
+    ours = () if state.batches[number].finished else worker.early
+    ours = tuple(i for i in ours if rows[i].status == RUNNING and rows[i].batch == number)
+    early = tuple(i for i in ours if rows[i].execute == LATER and rules.early_waits_for_its_time)
+    if early != worker.early:
+        mine = tuple(i for i in worker.mine if i not in worker.early or i in ours)
+        looked = worker._replace(mine=mine, early=early)
+        yield Move("look again at", number, worker.early), with_worker(state, index, looked)
+
+
+def _begin(state: State, rules: Rules, index: int) -> Moves:
+    """Call the handler of the next task, in the order of the ids; whether the task is still ours shows later. One that
+    was early has been looked at again."""
     worker = state.workers[index]
     for i in worker.mine:
         if i in worker.begun:
             continue
+        if i in worker.early and (rules.early_is_looked_at_again or state.rows[i].execute == LATER):
+            return
         row, rows, units = state.rows[i], state.rows, state.units
         if row.status == RUNNING and row.batch == worker.batch:
             rows = put(rows, i, row._replace(calling=True))
@@ -166,7 +187,7 @@ def _heartbeat(state: State, rules: Rules, index: int, worker: Worker) -> Moves:
         mine = tuple(i for i in mine if i in worker.begun or state.rows[i].batch == number)
     if not batch.leased or mine != worker.mine:
         outcome = "" if len(mine) == len(worker.begun) and worker.outcome == "return" else worker.outcome
-        kept = worker._replace(mine=mine, outcome=outcome)
+        kept = worker._replace(mine=mine, outcome=outcome, early=_among(worker.early, mine))
         yield Move("heartbeat", number), with_worker(state, index, kept, batch._replace(leased=True))
 
 
@@ -187,7 +208,7 @@ def _return(state: State, rules: Rules, index: int, worker: Worker) -> Moves:
             rows[i] = hand_back(rows[i], rules)._replace(calling=rows[i].calling)  # a call goes on, if there was one
     batch = close_if_empty(batch, number, rows, rules)
     mine = tuple(i for i in worker.mine if i not in ids)
-    kept = Worker(WORKING, number, mine, tuple(i for i in worker.begun if i in mine))
+    kept = Worker(WORKING, number, mine, tuple(i for i in worker.begun if i in mine), early=_among(worker.early, mine))
     moved = tuple(i for i in ids if rows[i] != state.rows[i])
     done = AT_REST if batch.finished and not mine else kept
     yield Move("return", number, moved, events=moved), with_worker(state, index, done, batch, tuple(rows))
@@ -198,9 +219,14 @@ def _return(state: State, rules: Rules, index: int, worker: Worker) -> Moves:
         yield move, unsure._replace(left=left)
 
 
+def _among(early: tuple[int, ...], mine: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(i for i in early if i in mine)
+
+
 def _time_out(state: State, rules: Rules, index: int, worker: Worker) -> tuple[Move, State]:
     """A transactional handler over its time: its session is ended (rolled back), then it is settled."""
-    after = with_worker(state, index, Worker(WORKING, worker.batch, worker.mine, worker.begun))
+    kept = Worker(WORKING, worker.batch, worker.mine, worker.begun, early=worker.early)
+    after = with_worker(state, index, kept)
     if not rules.timeout_ends_the_session:
         sessions = [("session", state.rows[i].unit) for i in worker.group]
         after = after._replace(loose=(*state.loose, *sessions))

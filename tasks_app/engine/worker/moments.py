@@ -1,0 +1,63 @@
+"""The last moments of tasks that were claimed ahead of their time: they begin when they are due by the database's
+clock, if they are still ours then and may begin."""
+
+import logging
+import time
+
+from tasks_app.core.task import Returned, Task
+from tasks_app.lifecycle.start import ready
+
+from .batch_run import BatchRun, again_on_infrastructure_fault
+
+log = logging.getLogger(__name__)
+
+# Nothing is claimed so far ahead: the database's clock was set back, or stands still in the transaction of a test.
+LONGEST_SECONDS = 1.0
+
+
+def await_moments(run: BatchRun) -> None:
+    """Until none of the batch is early any more, or the run was halted."""
+    for task in run.batch.tasks:
+        if task.id in run.early:
+            _await(run, task)
+
+
+def begins(run: BatchRun, task: Task) -> bool:
+    """Wait for the moment of this task. False: it is gone, was given back, or the run was halted."""
+    _await(run, task)
+    return not (task.id in run.early or task.id in run.gone or run.is_answered(task.id))
+
+
+def _await(run: BatchRun, task: Task) -> None:
+    first, give_up = time.monotonic(), time.monotonic() + LONGEST_SECONDS
+    while task.id in run.early and not run.halted:
+        pause = task.due - run.batch.clock.now()
+        if time.monotonic() + pause > give_up or time.monotonic() > give_up:
+            log.warning("task.too_early batch=%s seconds=%.3f", run.batch.batch_no, pause)
+            _give_back(run, run.early)
+            break
+        if pause > 0:
+            time.sleep(pause)
+        look_again(run)
+    if run.begun:
+        run.held += time.monotonic() - first
+
+
+def look_again(run: BatchRun) -> None:
+    """What has become of those that are early."""
+    asked = time.monotonic()
+    found = again_on_infrastructure_fault(lambda: ready(run.batch.batch_no, sorted(run.early)))
+    if found:
+        run.batch.clock.learn(found[0].clock, asked, time.monotonic())
+    gone = run.early - {one.id for one in found}
+    run.gone.update(gone)
+    run.early -= gone
+    _give_back(run, {one.id for one in found if not one.may})
+    run.early -= {one.id for one in found if one.due}
+
+
+def _give_back(run: BatchRun, ids: set[int]) -> None:
+    """They are due again, untouched."""
+    for task in [task for task in run.batch.tasks if task.id in ids]:
+        run.end(task, Returned())
+        run.early.discard(task.id)
