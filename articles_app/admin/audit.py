@@ -22,12 +22,11 @@ from tasks_app.client import ScheduleConflict
 from tasks_app.pages.typed import take_back
 
 from .hints import LABELS
-from .page import BUSY, OVERTAKEN, is_locked
+from .page import AUDIT_RIGHT, BUSY, OVERTAKEN, is_locked
 from .timeline import events_since
 from .times import database_now, spoken
 from .zones import zone_of
 
-RIGHT = "articles_app.audit_article"
 APPROVE, REJECT = "approve", "reject"
 
 
@@ -42,7 +41,7 @@ class VerdictForm(forms.Form):
 
 def audit_page(request: HttpRequest, admin, article: Article) -> HttpResponse:
     """GET shows what is to be judged; POST writes the verdict about exactly that, or says why it did not."""
-    if not request.user.has_perm(RIGHT):
+    if not request.user.has_perm(AUDIT_RIGHT):
         raise PermissionDenied
     now, zone = database_now(), zone_of(request).zone
     form, refused, since, read = VerdictForm(take_back(request)), "", [], article.revision

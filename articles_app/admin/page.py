@@ -31,6 +31,7 @@ from .zones import EditorZone, zone_of
 
 log = logging.getLogger(__name__)
 
+AUDIT_RIGHT = "articles_app.audit_article"
 NO = "no"  # the answer to a question; nothing is done
 BUSY = gettext_lazy("The article is being changed right now. Nothing was changed; try again in a few seconds.")
 OVERTAKEN = gettext_lazy("Nothing was changed: somebody else has changed the article since you opened it.")
@@ -242,8 +243,7 @@ def _context(page: Page) -> dict[str, object]:
             "hint_kind": hint.kind_at(now),
             "facts": _facts(article, shown, zone, now),
             "timeline": timeline(article, zone, now),
-            "may_audit": status == ArticleStatus.PENDING_AUDIT
-            and page.request.user.has_perm("articles_app.audit_article"),
+            "may_audit": status == ArticleStatus.PENDING_AUDIT and page.request.user.has_perm(AUDIT_RIGHT),
         }
     return context
 

@@ -99,12 +99,12 @@ def read_days(asked: Asked, zone: ZoneInfo, now: datetime, may_change: bool) -> 
         if len(day.cards) < most:
             day.cards.append(_card(article, found[article.id], zone, now, may_change))
         else:
-            last = day.cards[-1].article
-            after = (
-                "" if asked.days > 1 else f"&after={last.publish_time.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}~{last.id}"
-            )
-            day.more = f"?day={day.on.isoformat()}{after}"
+            day.more = f"?day={day.on.isoformat()}{'' if asked.days > 1 else _behind(day.cards[-1].article)}"
     return list(days.values())
+
+
+def _behind(article: Article) -> str:
+    return f"&after={article.publish_time.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}~{article.id}"
 
 
 def _of_day(on: date, zone: ZoneInfo, after: tuple[datetime, int] | None) -> QuerySet[Article]:

@@ -1,4 +1,4 @@
-"""The calendar of articles: a week in the editor's zone, and one article moved, with the form's own checks and words."""
+"""The calendar of articles: a week in the editor's zone, and moving one, with the form's own checks and words."""
 
 import re
 from datetime import UTC, datetime, timedelta
