@@ -72,6 +72,8 @@ def test_enter_in_a_field_presses_nothing_and_withdrawing_asks(visits, ann):
     page.get_by_label("Title").fill("Another title")
     page.get_by_label("Title").press("Enter")
     page.get_by_label("Take offline on").press("Enter")
+    expect(page.get_by_label("Title")).to_have_value("Another title")
+    assert page.evaluate("window.notReloaded") is True
     page.get_by_role("button", name="Save the text as a draft").click()
 
     expect(page.get_by_role("alert")).to_contain_text("Save the text and withdraw the article?")

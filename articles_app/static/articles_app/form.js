@@ -112,6 +112,10 @@
 
     document.addEventListener("input", drawButtons);
     document.addEventListener("submit", (event) => {
+        if (event.submitter?.classList.contains("pa-unseen")) {
+            event.preventDefault(); // The Enter key: Chromium passes over a first button that is disabled.
+            return;
+        }
         if (event.submitter?.formTarget === "_blank") {
             return; // A preview changes nothing, and the form stays here.
         }

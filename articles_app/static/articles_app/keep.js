@@ -131,7 +131,7 @@
         }
     });
     document.addEventListener("submit", (event) => {
-        if (event.target === form() && event.submitter?.formTarget !== "_blank") {
+        if (event.target === form() && !event.defaultPrevented && event.submitter?.formTarget !== "_blank") {
             write();
             sessionStorage.setItem(SENT, location.pathname);
         }
