@@ -35,6 +35,7 @@ class Article(models.Model):
 
     class Meta:
         db_table = "article"
+        permissions = [("audit_article", "Can approve and reject articles")]
         indexes = [
             # What the compensation scan walks. Drafts and most published articles are in none.
             models.Index(fields=["id"], name="article_pending", condition=Q(status=ArticleStatus.PENDING_AUDIT)),
@@ -50,6 +51,8 @@ class Article(models.Model):
                 name="article_waiting",
                 condition=Q(status__in=[ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS]),
             ),
+            # The calendar, whatever the state, and the list in this order.
+            models.Index(fields=["publish_time", "id"], name="article_publish_time"),
             models.Index(fields=["id"], name="article_rejected", condition=Q(status=ArticleStatus.AUDIT_FAIL)),
             models.Index(fields=["id"], name="article_draft", condition=Q(status=ArticleStatus.DRAFT)),
             GinIndex(TITLE_WORDS, name="article_title_words"),

@@ -20,7 +20,10 @@ from articles_app.states import ArticleStatus
 from articles_app.stopped import stopped
 from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
 
+from . import preview
+from .audit import audit_page
 from .bulk import MOST, bulk_move
+from .calendar import calendar
 from .hints import badge_of, hints, overdue_since
 from .live import live
 from .page import article_page
@@ -131,7 +134,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
         badge, label = badge_of(article, article.shown.hint)
         return format_html('<span class="pa-badge pa-{}" data-badge="{}">{}</span>', badge, article.id, label)
 
-    @admin.display(description=gettext_lazy("Publish time"))
+    @admin.display(description=gettext_lazy("Publish time"), ordering="publish_time")
     def publishes(self, article: Article) -> str:
         zone, now = article.shown.zone, article.shown.now
         local, utc = local_only(article.publish_time, zone, now), in_utc(article.publish_time, zone)
@@ -185,15 +188,27 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
 
     def get_urls(self) -> list:
         def guarded(view):
-            def checked(request: HttpRequest, *args: object) -> HttpResponse:
+            def checked(request: HttpRequest, **args: object) -> HttpResponse:
                 if not self.has_view_permission(request):
                     raise PermissionDenied
-                return view(request, *args)
+                return view(request, **args)
 
             return self.admin_site.admin_view(checked)
 
         return [
             path("live/", guarded(live), name="articles_app_article_live"),
+            path("calendar/", guarded(lambda request: calendar(request, self)), name="articles_app_article_calendar"),
+            path("preview/", guarded(preview.typed), name="articles_app_article_preview_typed"),
+            path(
+                "<str:object_id>/preview/",
+                guarded(lambda request, object_id: preview.saved(request, self._article(object_id))),
+                name="articles_app_article_preview",
+            ),
+            path(
+                "<str:object_id>/audit/",
+                guarded(lambda request, object_id: audit_page(request, self, self._article(object_id))),
+                name="articles_app_article_audit",
+            ),
             path("move/", guarded(lambda request: bulk_move(request, self)), name="articles_app_article_move"),
             path(
                 "zone/",

@@ -31,8 +31,10 @@ from .zones import EditorZone, zone_of
 
 log = logging.getLogger(__name__)
 
+AUDIT_RIGHT = "articles_app.audit_article"
 NO = "no"  # the answer to a question; nothing is done
 BUSY = gettext_lazy("The article is being changed right now. Nothing was changed; try again in a few seconds.")
+OVERTAKEN = gettext_lazy("Nothing was changed: somebody else has changed the article since you opened it.")
 SENT_BEFORE = gettext_lazy("This form was sent before and created this article; nothing was created twice.")
 FIELD_WORDS = {
     "title": gettext_lazy("Title"),
@@ -190,7 +192,7 @@ def _overtaken(page: Page) -> None:
     old, zone = page.form, page.form.zone
     page.article = article = Article.objects.get(id=page.article.id)
     page.since = events_since(article.id, old.revision, zone, page.now)
-    page.refused = gettext("Nothing was changed: somebody else has changed the article since you opened it.")
+    page.refused = OVERTAKEN
     now, editable = shown_values(article, zone), EDITABLE[ArticleStatus(article.status)]
     data = {"revision": str(article.revision), "zone": zone.key}
     for name in FIELDS:
@@ -241,6 +243,7 @@ def _context(page: Page) -> dict[str, object]:
             "hint_kind": hint.kind_at(now),
             "facts": _facts(article, shown, zone, now),
             "timeline": timeline(article, zone, now),
+            "may_audit": status == ArticleStatus.PENDING_AUDIT and page.request.user.has_perm(AUDIT_RIGHT),
         }
     return context
 

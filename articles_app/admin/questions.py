@@ -42,6 +42,17 @@ def made_before(form: ArticleForm, author: str, now: datetime) -> Question | Non
     return Question(f"twice {first}", words, gettext("Yes, create a second one"))
 
 
+def publish_at_once(at: datetime, zone: ZoneInfo, now: datetime, *, approved: bool) -> Question:
+    """About a publish time that has passed."""
+    if approved:
+        words = gettext("{time} has passed. Publish it immediately?")
+        yes = gettext("Yes, publish it immediately")
+    else:
+        words = gettext("{time} has passed. Publish it immediately, as soon as it is approved?")
+        yes = gettext("Yes, publish it immediately, as soon as it is approved")
+    return Question(f"publish {at.isoformat()}", words.format(time=spoken(at, zone, now)), yes)
+
+
 class _Press:
     """A button, and the article as it would be left."""
 
@@ -77,14 +88,8 @@ class _Press:
         moves = self._moves_task() and "publish_time" in self.touched
         if not (moves or self.verb == "submit") or not self._has_passed(self.publish_time):
             return None
-        if moves and self.status == ArticleStatus.AUDIT_SUCCESS:
-            words = gettext("{time} has passed. Publish it immediately?")
-            yes = gettext("Yes, publish it immediately")
-        else:
-            words = gettext("{time} has passed. Publish it immediately, as soon as it is approved?")
-            yes = gettext("Yes, publish it immediately, as soon as it is approved")
-        key = f"publish {self.publish_time.isoformat()}"
-        return Question(key, words.format(time=self._spoken(self.publish_time)), yes)
+        approved = moves and self.status == ArticleStatus.AUDIT_SUCCESS
+        return publish_at_once(self.publish_time, self.zone, self.now, approved=approved)
 
     def way_offline(self) -> Question | None:
         live = self.status == ArticleStatus.PUBLISHED and self.verb == "save"

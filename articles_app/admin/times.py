@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -35,6 +35,8 @@ MONTHS = [
 ]
 CLOCK = gettext_lazy("{weekday} {day} {month} {time}")
 CLOCK_WITH_YEAR = gettext_lazy("{weekday} {day} {month} {year} {time}")
+DAY = gettext_lazy("{weekday} {day} {month}")
+DAY_WITH_YEAR = gettext_lazy("{weekday} {day} {month} {year}")
 LASTING = {
     "seconds": gettext_lazy("{seconds} s"),
     "minutes": gettext_lazy("{minutes} min"),
@@ -138,6 +140,16 @@ def local_only(at: datetime, zone: ZoneInfo, now: datetime | None = None) -> str
     return _clock(local, now) + _offset_if_unclear(local, zone)
 
 
+def day_only(on: date, now: datetime) -> str:
+    """Mon 16 Nov; with the year if it is not this one."""
+    return _said(DAY if on.year == now.year else DAY_WITH_YEAR, on)
+
+
+def hour_only(at: datetime, zone: ZoneInfo) -> str:
+    local = at.astimezone(zone)
+    return _hour(local) + _offset_if_unclear(local, zone)
+
+
 def to_the_second(at: datetime, zone: ZoneInfo, now: datetime) -> str:
     """For a history: always with seconds."""
     local = at.astimezone(zone)
@@ -172,13 +184,12 @@ def late_by(span: timedelta) -> str:
 
 def _clock(local: datetime, now: datetime | None = None) -> str:
     this_year = now is not None and local.year == now.astimezone(local.tzinfo).year
-    return (CLOCK if this_year else CLOCK_WITH_YEAR).format(
-        weekday=WEEKDAYS[(local.weekday() + 1) % 7],
-        day=local.day,
-        month=MONTHS[local.month - 1],
-        year=local.year,
-        time=_hour(local),
-    )
+    return _said(CLOCK if this_year else CLOCK_WITH_YEAR, local, time=_hour(local))
+
+
+def _said(pattern: str, on: date, **more: str) -> str:
+    weekday, month = WEEKDAYS[(on.weekday() + 1) % 7], MONTHS[on.month - 1]
+    return pattern.format(weekday=weekday, day=on.day, month=month, year=on.year, **more)
 
 
 def _hour(local: datetime) -> str:

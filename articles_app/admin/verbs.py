@@ -44,10 +44,12 @@ class Button:
 
 
 _SAVE_DRAFT = Button("save", gettext_lazy("Save the draft, without submitting"))
+# The first one once the text was touched: nobody has approved it, and the article is to go live all the same.
 _AGAIN = Button(
     "submit",
     gettext_lazy("Save the text, submit it again, and publish on {time}"),
     past=gettext_lazy("Save the text, submit it again, and publish as soon as it is approved"),
+    primary=True,
     only_with_text=True,
 )
 _SAVE_SCHEDULED = Button(
@@ -77,10 +79,10 @@ BUTTONS: dict[ArticleStatus | None, list[Button]] = {
         ),
         _SAVE_DRAFT,
     ],
-    ArticleStatus.PENDING_AUDIT: [_SAVE_SCHEDULED, _AGAIN, _WITHDRAW],
+    ArticleStatus.PENDING_AUDIT: [_AGAIN, _SAVE_SCHEDULED, _WITHDRAW],
     ArticleStatus.AUDIT_SUCCESS: [
-        _SAVE_SCHEDULED,
         _AGAIN,
+        _SAVE_SCHEDULED,
         Button("publish_now", gettext_lazy("Publish now")),
         _WITHDRAW,
     ],
@@ -105,6 +107,7 @@ BUTTONS: dict[ArticleStatus | None, list[Button]] = {
         Button("back_to_draft", gettext_lazy("Back to a draft, to edit and publish it again"), primary=True)
     ],
 }
+HARMLESS_TO_TIMES = {"approve", "publish"}
 VERBS = {button.verb for buttons in BUTTONS.values() for button in buttons}
 
 
@@ -129,7 +132,9 @@ def create(
 
 def perform(verb: str, article: Article, form: ArticleForm, actor: str, zone: ZoneInfo, now: datetime) -> list[Said]:
     """Write what was touched, then do what the button says; all of it, or, if anything is refused, nothing."""
-    act = _Act(article.id, ArticleStatus(article.status), _base_revision(verb, article, form), actor, zone, now)
+    only_times = verb == "save" and form.touched <= set(TIMES)
+    revision = base_revision(article, form.revision, HARMLESS_TO_TIMES if only_times else {"approve"})
+    act = _Act(article.id, ArticleStatus(article.status), revision, actor, zone, now)
     with transaction.atomic():
         if verb == "publish_now" and form.touched & set(TEXT):
             raise InvalidArticle(
@@ -144,16 +149,14 @@ def perform(verb: str, article: Article, form: ArticleForm, actor: str, zone: Zo
     return act.said or [Said(INFO, gettext("Nothing was changed."))]
 
 
-def _base_revision(verb: str, article: Article, form: ArticleForm) -> int:
-    """What the editor has read. An approval since then changed nothing that the page shows, nor did going live for
-    somebody who only moves a time: that is carried out, or answered, not refused.
+def base_revision(article: Article, read: int, harmless: set[str]) -> int:
+    """What the editor has read; or the article's, if nothing but what is harmless has been done to it since.
+
+    An approval changes nothing that the page shows, nor does going live for somebody who only moves a time: that is
+    carried out, or answered, not refused.
     """
-    since = set(
-        ArticleEvent.objects.filter(article_id=article.id, revision__gt=form.revision).values_list("verb", flat=True)
-    )
-    only_times = verb == "save" and form.touched <= set(TIMES)
-    harmless = {"approve", "publish"} if only_times else {"approve"}
-    return article.revision if form.revision > 0 and since <= harmless else form.revision
+    since = ArticleEvent.objects.filter(article_id=article.id, revision__gt=read).values_list("verb", flat=True)
+    return article.revision if read > 0 and set(since) <= harmless else read
 
 
 class _Act:

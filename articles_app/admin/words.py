@@ -91,7 +91,9 @@ _EVENTS: dict[str, Callable[[ArticleEvent, _Times], str]] = {
     ).format(actor=e.actor),
     "submit": lambda e, t: gettext("Submitted by {actor}").format(actor=e.actor),
     "withdraw": lambda e, t: gettext("Withdrawn by {actor}").format(actor=e.actor),
-    "approve": lambda e, t: gettext("Approved by {actor}").format(actor=e.actor),
+    "approve": lambda e, t: (
+        gettext("Approved by {actor}: {reason}") if e.detail.get("reason") else gettext("Approved by {actor}")
+    ).format(actor=e.actor, reason=e.detail.get("reason", "")),
     "reject": lambda e, t: gettext("Rejected by {actor}: {reason}").format(
         actor=e.actor, reason=e.detail.get("reason", "")
     ),

@@ -23,10 +23,10 @@ def submit(article_id: int, *, actor: str, revision: int | None = None) -> Moved
     return moved
 
 
-def approve(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
+def approve(article_id: int, *, actor: str, revision: int | None = None, reason: str = "") -> Moved:
     """Approved by a person; the audit that was scheduled is called off."""
     with transaction.atomic():
-        moved = write_approval(article_id, actor=actor, revision=revision)
+        moved = write_approval(article_id, actor=actor, revision=revision, reason=reason)
         cancel(AUDIT, article_id, reason=f"approved by {actor}", by=actor)
     return moved
 
@@ -40,7 +40,12 @@ def reject(article_id: int, *, reason: str, actor: str, revision: int | None = N
 
 
 def write_approval(
-    article_id: int, *, actor: str, revision: int | None = None, content_revision: int | None = None
+    article_id: int,
+    *,
+    actor: str,
+    revision: int | None = None,
+    content_revision: int | None = None,
+    reason: str = "",
 ) -> Moved:
     """Approved, and scheduled to go live at its publish time, in one transaction.
 
@@ -53,8 +58,12 @@ def write_approval(
             actor=actor,
             revision=revision,
             guard=SAME_TEXT,
-            detail="jsonb_build_object('content_revision', moved.content_revision)",
-            params={"content_revision": content_revision},
+            detail="jsonb_build_object('content_revision', moved.content_revision)"
+            " || CASE WHEN %(reason)s::text = '' THEN '{}' ELSE jsonb_build_object('reason', %(reason)s::text) END",
+            params={
+                "content_revision": content_revision,
+                "reason": reason and checked("reason", reason, REASON_LENGTH),
+            },
         )
         ensure(PUBLISH, article_id, at=moved.publish_time, by=actor)
     return moved

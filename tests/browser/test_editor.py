@@ -4,9 +4,11 @@ import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
+from articles_app import lifecycle
 from articles_app.models import Article
 from tests.support.articles import MONDAY, approved, draft, pending, row
 from tests.support.browser import PASSWORD, person
+from tests.support.clients import client_of
 from tests.support.editor import LIST, RIGHTS, url
 from tests.support.editor_pages import messages, open_page
 
@@ -70,6 +72,8 @@ def test_enter_in_a_field_presses_nothing_and_withdrawing_asks(visits, ann):
     page.get_by_label("Title").fill("Another title")
     page.get_by_label("Title").press("Enter")
     page.get_by_label("Take offline on").press("Enter")
+    expect(page.get_by_label("Title")).to_have_value("Another title")
+    assert page.evaluate("window.notReloaded") is True
     page.get_by_role("button", name="Save the text as a draft").click()
 
     expect(page.get_by_role("alert")).to_contain_text("Save the text and withdraw the article?")
@@ -118,6 +122,57 @@ def test_what_was_typed_is_back_after_the_login_ran_out(visits, ann):
     page.get_by_role("button", name="Save the draft").click()
     expect(messages(page)).to_contain_text("The text was saved.")
     assert row(article).body == "Hours of work"
+
+
+def test_what_was_typed_is_offered_back_to_who_typed_it_until_it_is_saved(visits, ann):
+    article = draft()
+    page = open_page(visits, ann, url(article))
+    page.get_by_label("Text").fill("Hours of work")
+    page.reload()  # as after a crash, or when the way to log in again was another one
+    kept = page.locator("#pa-kept")
+    expect(kept).to_contain_text("Hours of work")
+    expect(page.get_by_label("Text")).to_have_value("A body")
+    page.get_by_role("button", name="Put it back into the form").click()
+    expect(page.get_by_label("Text")).to_have_value("Hours of work")
+    lifecycle.edit_content(article, body="Bob's text", actor="bob")  # what others did meanwhile is told as ever
+    page.get_by_role("button", name="Save the draft").click()
+    expect(page.get_by_role("alert")).to_contain_text("somebody else has changed the article")
+    page.get_by_role("button", name="Save the draft").click()
+    expect(messages(page)).to_contain_text("The text was saved.")
+    expect(kept).to_be_hidden()
+    page.reload()
+    expect(page.get_by_label("Text")).to_have_value("Hours of work")
+    expect(kept).to_be_hidden()
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('punctual_article'))") == []
+
+    page.get_by_label("Text").fill("Nobody else's business")
+    page.wait_for_function("Object.keys(localStorage).some((key) => key.startsWith('punctual_article'))")
+    session = client_of(person("bob", *RIGHTS)).cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": visits.url}])
+    page.reload()
+    expect(page.get_by_label("Text")).to_have_value("Hours of work")
+    expect(kept).to_be_hidden()
+    assert "business" not in page.evaluate("JSON.stringify(localStorage)")
+
+
+def test_a_new_article_that_was_made_is_not_offered_again_and_one_that_was_not_is(visits, ann):
+    page = open_page(visits, ann, f"{LIST}add/")
+    page.get_by_label("Title").fill("Only typed")
+    page.wait_for_function("Object.keys(localStorage).some((key) => key.startsWith('punctual_article'))")
+    page.goto(LIST)
+    page.goto(f"{LIST}add/")
+    page.get_by_role("button", name="Put it back into the form").click()
+    expect(page.get_by_label("Title")).to_have_value("Only typed")
+    page.get_by_label("Text").fill("Some text")
+    with page.expect_popup() as opened:
+        page.get_by_role("button", name="Preview in a new tab").click()
+    expect(visits.listen(opened.value).get_by_role("heading", name="Only typed")).to_be_visible()
+    opened.value.close()
+    page.get_by_role("button", name="Create as a draft").click()
+    expect(messages(page)).to_contain_text("Created.")
+    page.goto(f"{LIST}add/")
+    expect(page.get_by_label("Title")).to_have_value("")
+    expect(page.locator("#pa-kept")).to_be_hidden()
 
 
 # Two editors

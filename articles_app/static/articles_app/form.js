@@ -106,11 +106,19 @@
             document.getElementById("pa-page").replaceWith(fresh);
             document.getElementById(focused)?.focus();
             first = new Map(values());
+            document.dispatchEvent(new Event("pa-redrawn"));
         }
     }
 
     document.addEventListener("input", drawButtons);
     document.addEventListener("submit", (event) => {
+        if (event.submitter?.classList.contains("pa-unseen")) {
+            event.preventDefault(); // The Enter key: Chromium passes over a first button that is disabled.
+            return;
+        }
+        if (event.submitter?.formTarget === "_blank") {
+            return; // A preview changes nothing, and the form stays here.
+        }
         // A second click must not create a second article.
         if (sent) {
             event.preventDefault();

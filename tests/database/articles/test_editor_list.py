@@ -281,3 +281,9 @@ def test_staff_who_may_only_look_get_no_actions():
     content = person("vera", "view").get(LIST).content.decode()
     assert "move_publish_times" not in content and f"/article/{article}/change/" in content
     assert row(article).status == ArticleStatus.DRAFT
+
+
+def test_the_list_is_sorted_by_publish_time_by_its_column(ann):
+    late, soon = draft(MONDAY + timedelta(days=9)), draft(MONDAY)
+    for column, wanted in (("3", [soon, late]), ("-3", [late, soon])):
+        assert [one.id for one in ann.get(f"{LIST}?o={column}").context["cl"].result_list] == wanted

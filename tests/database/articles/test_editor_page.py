@@ -344,3 +344,75 @@ def test_a_long_history_is_read_in_a_bounded_number_of_statements(ann, django_as
         lifecycle.change_publish_time(article, MONDAY + timedelta(minutes=minute), actor=ANN)
     with django_assert_max_num_queries(18):
         ann.get(url(article))
+
+
+# Another text of what is planned
+
+
+@pytest.mark.parametrize("make", [pending, approved])
+def test_the_first_button_with_another_title_submits_it_again_and_keeps_its_time(ann, make):
+    article = make(MONDAY)
+    first, second = BUTTONS[status(article)][:2]
+    assert (first.verb, first.hidden({"title"}), first.hidden({"publish_time"})) == ("submit", False, True)
+    assert second.says("then", False, {"title"}) == "Save the text as a draft: not published until you submit it again"
+
+    answer = press(ann, article, first.verb, title="A corrected title")
+    assert said(answer) == ["Submitted. If it is approved, it goes live on Mon 2 Jan 2090 09:00 UTC."]
+    assert (status(article), row(article).title) == (ArticleStatus.PENDING_AUDIT, "A corrected title")
+    assert row(article).publish_time == MONDAY and audit_task(article).live
+
+
+# Approved and rejected by hand
+
+
+def verdict(client, article: int, which: str, reason: str = "well written", **more: str):
+    client.cookies.pop("messages", None)
+    sent = {"revision": str(row(article).revision), "verdict": which, "reason": reason}
+    return client.post(f"{url(article).removesuffix('change/')}audit/", sent | more)
+
+
+@pytest.fixture
+def mod():
+    return person("mod", "view", "audit")
+
+
+def test_a_person_approves_or_rejects_with_a_reason_that_the_author_reads(ann, mod):
+    good, bad, late = pending(MONDAY), pending(MONDAY), pending(past())
+    assert "Approve or reject it by hand" in text_of(mod.get(url(good)))
+    assert said(verdict(mod, good, "approve")) == ["Approved: it goes live on Mon 2 Jan 2090 09:00 UTC."]
+    assert status(good) == ArticleStatus.AUDIT_SUCCESS and publish_task(good).execute_time == MONDAY
+    assert not audit_task(good).live
+    assert "Approved by mod: well written" in text_of(ann.get(url(good)))
+    verdict(mod, bad, "reject", "dull")
+    assert (status(bad), row(bad).audit_reason, audit_task(bad).live) == (ArticleStatus.AUDIT_FAIL, "dull", False)
+    assert "Rejected: dull" in text_of(ann.get(url(bad)))
+    assert "goes live at once" in said(verdict(mod, late, "approve"))[0]
+
+
+def test_a_verdict_is_about_the_text_that_was_read_and_needs_a_reason(mod):
+    article = pending(MONDAY)
+    read = row(article).revision
+    lifecycle.edit_content(article, body="Another text", actor="bob")
+    lifecycle.submit(article, actor="bob")
+    answer = verdict(mod, article, "approve", revision=str(read))
+    assert "somebody else has changed the article" in text_of(answer) and "Text edited by bob" in text_of(answer)
+    assert "Another text" in text_of(answer)
+    for which, reason in (("approve", " "), ("reject", ""), ("reject", "x" * 2_001), ("publish", "why not")):
+        assert "Nothing was changed" in text_of(verdict(mod, article, which, reason)), (which, reason)
+    assert status(article) == ArticleStatus.PENDING_AUDIT
+    verdict(mod, article, "approve")
+    assert "There is nothing to decide" in text_of(verdict(mod, article, "reject", revision="5"))
+    assert status(article) == ArticleStatus.AUDIT_SUCCESS
+
+
+# As readers will see it
+
+
+def test_a_preview_shows_what_is_saved_or_typed_and_writes_nothing(ann):
+    article = draft(title="<b>News</b>", body="One.\n\nTwo & three.")
+    saved = ann.get(f"{url(article).removesuffix('change/')}preview/").content.decode()
+    assert "<h1>&lt;b&gt;News&lt;/b&gt;</h1>" in saved and "<p>One.</p>\n\n<p>Two &amp; three.</p>" in saved
+    typed = ann.post(f"{ADD.removesuffix('add/')}preview/", page(article) | {"title": "Another", "body": "Typed"})
+    assert "Another" in text_of(typed) and "Nothing has been saved" in text_of(typed)
+    assert (row(article).title, row(article).revision, Article.objects.count()) == ("<b>News</b>", 1, 1)
+    assert ann.get(f"{ADD.removesuffix('add/')}preview/").status_code == 302

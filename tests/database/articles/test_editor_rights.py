@@ -7,7 +7,7 @@ from django.test import Client
 from articles_app.admin.verbs import VERBS
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
-from tests.support.articles import IN_STATE, draft, row
+from tests.support.articles import IN_STATE, draft, pending, row
 from tests.support.clients import client_of
 from tests.support.editor import ADD, EDIT, LIST, MOVE, page, person, text_of, url
 
@@ -67,9 +67,21 @@ def test_staff_without_the_right_to_look_see_nothing(may):
         f"{LIST}live/?ids={article}",
         f"{LIST}zone/",
         f"{LIST}{article}/history/",
+        f"{LIST}{article}/preview/",
+        f"{LIST}{article}/audit/",
+        f"{LIST}preview/",
         MOVE,
     ):
         assert client.get(address).status_code == 403, address
+
+
+def test_whoever_may_not_audit_can_neither_open_nor_send_a_verdict():
+    client, article = person("carl", *EDIT), pending()
+    sent = {"revision": str(row(article).revision), "verdict": "approve", "reason": "mine"}
+    assert client.get(f"{LIST}{article}/audit/").status_code == 403
+    assert client.post(f"{LIST}{article}/audit/", sent).status_code == 403
+    assert b"/audit/" not in client.get(url(article)).content
+    assert row(article).status == ArticleStatus.PENDING_AUDIT
 
 
 def test_nobody_may_delete():
@@ -90,7 +102,7 @@ def test_a_request_without_the_csrf_token_is_refused():
     article = draft()
     person("ann", *EDIT)
     client = client_of(get_user_model().objects.get(username="ann"), enforce_csrf_checks=True)
-    for address in (url(article), ADD, MOVE, f"{LIST}zone/"):
+    for address in (url(article), ADD, MOVE, f"{LIST}zone/", f"{LIST}calendar/", f"{LIST}{article}/audit/"):
         assert client.post(address, page(article) | {"verb": "submit"}).status_code == 403
     assert row(article).revision == 1
 

@@ -14,10 +14,10 @@ h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
 .dot { background: var(--line); border-radius: 50%; flex: none; height: .75rem; width: .75rem; }
 [data-mood="good"] .dot { background: var(--good); } [data-mood="bad"] .dot { background: var(--bad); }
 [data-mood="slow"] .dot { background: oklch(70% .15 80); }
-.quiet { font-size: .8125rem; opacity: .75; }
+.quiet { font-size: .8125rem; opacity: .85; }
 .figures { display: grid; gap: .5rem; grid-template-columns: repeat(auto-fit, minmax(7rem, 1fr)); }
 .figures div { border: 1px solid var(--line); border-radius: 6px; padding: .375rem .625rem; }
-dt { font-size: .8125rem; opacity: .75; } dd { font-size: 1.125rem; font-variant-numeric: tabular-nums; margin: 0; }
+dt { font-size: .8125rem; opacity: .85; } dd { font-size: 1.125rem; font-variant-numeric: tabular-nums; margin: 0; }
 .old .figures, .old table { opacity: .6; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }

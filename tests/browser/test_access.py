@@ -1,0 +1,140 @@
+"""Every page with a keyboard, a screen reader, in the dark and on a phone: what axe-core finds, and where the focus is.
+
+The pages are taken from the URLconf, so that a new one can't be forgotten. Each is loaded once; `make test` looks at it
+in one of three ways, `make prove` in all of them.
+"""
+
+import re
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from django.urls import URLPattern, get_resolver
+from playwright.sync_api import Page, expect
+
+from inventory_app.lifecycle import add
+from tests.host.test_hosts import AT, NO_PAGE, console_addresses
+from tests.support.articles import approved, pending
+from tests.support.browser import person
+from tests.support.editor import LIST
+from tests.support.host.rows import one_of_each
+from tests.support.scale import some
+
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+PHONE, DESKTOP = {"width": 400, "height": 800}, {"width": 1280, "height": 720}
+APPS = ("/admin/articles_app/", "/admin/inventory_app/")
+# Rules that we keep although axe calls them moderate; of the others, those that are serious or critical.
+KEPT = ["landmark-one-main", "landmark-unique", "heading-order", "page-has-heading-one", "region", "skip-link"]
+COLOURS = {"runOnly": ["color-contrast"]}
+NOT_COLOURS = {"rules": {"color-contrast": {"enabled": False}}}
+RUN = """([options, kept]) => {
+    // The menu is the same on each page, and takes longest.
+    const context = window.name === "seen" ? { exclude: [["#nav-sidebar"]] } : document;
+    return axe.run(context, { resultTypes: ["violations"], preload: false, ...options }).then((found) =>
+        found.violations
+            .filter((one) => ["serious", "critical"].includes(one.impact) || kept.includes(one.id))
+            .map((one) => `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`));
+}"""
+# What a form is sent to, what answers to a program, what is a file, and Django's forms, of which we have none.
+OTHERS = re.compile(".*_(live|move|preview_typed|export|delete|history|sync)|user_.*|group_.*|view_on_site")
+
+
+def addresses(rows) -> list[str]:
+    console = [
+        where.replace(AT, "/admin", 1)
+        for where, name in console_addresses(rows)
+        if not NO_PAGE.fullmatch(name) and not OTHERS.fullmatch(name)
+    ]
+    apps = [re.sub("<[^>]*>", str(rows.of_apps[where.split("/")[3]]), where) for where in of_apps(get_resolver())]
+    return [*console, *apps, "/admin/nothing/"]
+
+
+def of_apps(resolver, prefix: str = "/"):
+    """The addresses of the editors' pages, and of those of products."""
+    for one in resolver.url_patterns:
+        where = prefix + str(one.pattern)
+        if not isinstance(one, URLPattern):
+            yield from of_apps(one, where)
+        elif where.startswith(APPS) and one.name and not OTHERS.fullmatch(one.name):
+            yield where
+
+
+@pytest.fixture
+def rows(transactional_db):
+    rows = one_of_each()
+    approved()
+    rows.of_apps = {"article": pending(), "product": add("code-1", "A product").pk}
+    return rows
+
+
+def test_axe_finds_nothing_serious_on_any_page_light_dark_or_narrow(visits, rows):
+    page = visits.page(rows.boss)
+    page.context.add_init_script(AXE)
+    looked, found = 0, []
+    for where in addresses(rows):
+        page.goto(where)
+        if not page.title():
+            continue  # a part of a page
+        found += [f"{where} {one}" for way in some(WAYS, looked, of=len(WAYS)) for one in way(page)]
+        page.evaluate("window.name = 'seen'")
+        looked += 1
+    visits.forgive("404")
+    assert found == [] and looked > 80, "\n".join(found)
+
+
+def light(page: Page) -> list[str]:
+    page.set_viewport_size(DESKTOP)
+    return look(page, {})
+
+
+def dark(page: Page) -> list[str]:
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(color_scheme="dark")
+    page.evaluate("document.documentElement.classList.add('dark')")  # unfold asks for the scheme when it begins
+    found = look(page, COLOURS)
+    page.emulate_media(color_scheme="light")
+    page.evaluate("document.documentElement.classList.remove('dark')")
+    return [f"in the dark {one}" for one in found]
+
+
+def narrow(page: Page) -> list[str]:
+    page.set_viewport_size(PHONE)
+    return [f"on a phone {one}" for one in look(page, NOT_COLOURS)]
+
+
+def look(page: Page, options: dict) -> list[str]:
+    return page.evaluate(RUN, [options, KEPT])
+
+
+WAYS = (light, dark, narrow)
+
+
+def test_the_menu_and_the_main_part_are_reached_with_the_keyboard_and_the_focus_comes_back(visits):
+    page = visits.page(person("boss", superuser=True), LIST, viewport=PHONE)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the main part")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+
+    menu = page.get_by_role("button", name="Menu")
+    expect(menu).to_have_attribute("aria-expanded", "false")
+    menu.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Close the menu")).to_be_focused()
+    expect(page.get_by_role("link", name="Audit entries")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Audit entries")).to_be_hidden()
+    expect(menu).to_be_focused()
+
+    page.set_viewport_size(DESKTOP)
+    expect(page.get_by_role("link", name="Audit entries")).to_be_visible()
+    account = page.get_by_role("button", name="boss")
+    account.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+    page.get_by_role("button", name="Log out").focus()
+    page.keyboard.press("Escape")
+    expect(account).to_be_focused()
+    menu.focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("link", name="Audit entries")).to_be_hidden()

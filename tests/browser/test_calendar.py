@@ -1,0 +1,95 @@
+"""The calendar of articles in a real browser: dragged, moved with the keyboard, overtaken, and on a phone."""
+
+from datetime import UTC, datetime, timedelta
+
+from playwright.sync_api import Page, expect
+
+from articles_app import lifecycle
+from tests.support.articles import MONDAY, TUESDAY, approved, row
+from tests.support.editor import LIST
+from tests.support.editor_pages import messages, open_page
+
+WEEK = f"{LIST}calendar/?week=2090-01-02"
+
+
+def card(page: Page, article: int):
+    return page.locator(f"#pa-article-{article}")
+
+
+def slot(page: Page, day: str, hour: str):
+    return page.locator(f'.pa-slot[data-day="{day}"][data-hour="{hour}"]')
+
+
+def drag(page: Page, article: int, to) -> None:
+    """By its title, as people do."""
+    grabbed, place = card(page, article).get_by_role("link").first.bounding_box(), to.bounding_box()
+    page.mouse.move(grabbed["x"] + 5, grabbed["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 5, place["y"] + 5)
+    page.mouse.move(place["x"] + 9, place["y"] + 9)
+    page.mouse.up()
+
+
+def test_an_article_is_dragged_to_another_hour_and_a_conflict_shows_where_it_is(visits, ann):
+    article = approved(MONDAY + timedelta(minutes=15), title="News")
+    page = open_page(visits, ann, WEEK)
+    expect(slot(page, "2090-01-02", "10")).to_contain_text("News")
+    drag(page, article, slot(page, "2090-01-04", "12"))
+    expect(messages(page)).to_contain_text("“News”: Moved: it goes live on Wed 4 Jan 2090 12:15 Europe/Berlin")
+    expect(slot(page, "2090-01-04", "12")).to_contain_text("News")
+    expect(card(page, article)).to_be_focused()
+    assert row(article).publish_time == datetime(2090, 1, 4, 11, 15, tzinfo=UTC)
+    assert page.evaluate("window.notReloaded") is True
+
+    # Bob is faster, and this page has not heard of it.
+    page.evaluate(
+        """() => {
+            const send = window.fetch;
+            window.fetch = (where, how) => (how?.method ? send(where, how) : new Promise(() => {}));
+        }"""
+    )
+    lifecycle.change_publish_time(article, TUESDAY, actor="bob")
+    drag(page, article, slot(page, "2090-01-06", "08"))
+    expect(page.get_by_role("alert")).to_contain_text("somebody else has changed the article")
+    expect(page.get_by_role("alert")).to_contain_text("Publish time moved by bob")
+    expect(page.locator("#pa-refused")).to_be_focused()
+    expect(slot(page, "2090-01-03", "10")).to_contain_text("News")
+    assert row(article).publish_time == TUESDAY
+    page.get_by_role("button", name="Move it").click()
+    expect(messages(page)).to_contain_text("Fri 6 Jan 2090 08:15")
+
+
+def test_a_time_that_has_passed_is_asked_about_and_a_page_that_is_open_follows_others(visits, ann):
+    now = datetime.now(UTC)
+    article = approved(now + timedelta(days=2), title="Soon")
+    page = open_page(visits, ann, f"{LIST}calendar/?week={now + timedelta(days=2):%Y-%m-%d}")
+    lifecycle.change_publish_time(article, MONDAY, actor="bob")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(card(page, article)).to_have_count(0)
+    page.goto(WEEK)
+    expect(card(page, article)).to_be_visible()
+    lifecycle.change_publish_time(article, now + timedelta(minutes=30), actor="bob")
+    page.goto(f"{LIST}calendar/?week={now:%Y-%m-%d}&move={article}")
+    page.get_by_label("New publish time").fill("2026-01-05T09:00")
+    page.get_by_role("button", name="Move it").click()
+    expect(page.get_by_role("alert")).to_contain_text("has passed. Publish it immediately?")
+    page.get_by_role("button", name="Yes, publish it immediately").click()
+    expect(messages(page)).to_contain_text("so it goes live at once")
+    assert row(article).publish_time == datetime(2026, 1, 5, 8, tzinfo=UTC)
+
+
+def test_with_the_keyboard_alone_and_on_a_phone_it_is_a_list_by_day(visits, ann):
+    article = approved(MONDAY, title="News")
+    page = open_page(visits, ann, WEEK, viewport={"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    expect(page.get_by_role("region", name="Mon 2 Jan 2090")).to_contain_text("Goes live in")
+    expect(page.get_by_role("region", name="Tue 3 Jan 2090")).to_contain_text("Nothing")
+    page.get_by_role("link", name="Move “News”").focus()
+    page.keyboard.press("Enter")
+    field = page.get_by_label("New publish time")
+    expect(field).to_be_focused()
+    field.fill("2090-01-07T18:00")
+    page.keyboard.press("Enter")
+    expect(messages(page)).to_contain_text("Moved: it goes live on Sat 7 Jan 2090 18:00 Europe/Berlin")
+    expect(page.get_by_role("region", name="Sat 7 Jan 2090")).to_contain_text("News")
+    assert row(article).publish_time == datetime(2090, 1, 7, 17, tzinfo=UTC)
