@@ -44,7 +44,6 @@ class LaneForm(forms.Form):
 class FleetAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
-            ("parts/", self.parts_view, "fleet_parts"),
             ("health/", self.health_view, "health"),
             ("lane/<str:lane>/", self.lane_view, "lane"),
             ("", self.changelist_view, "node_changelist"),
@@ -54,15 +53,9 @@ class FleetAdmin(LookOnly, ModelAdmin):
     @requires(may_view_platform)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        context = self._page(request) | _read(request) | overview.refreshed("tasks_app_fleet_parts")
+        context = self._page(request) | _read(request)
         context["may_read_api"] = may_read_api(request)
         return TemplateResponse(request, "tasks_app/fleet.html", context)
-
-    @requires(may_view_platform)
-    def parts_view(self, request: HttpRequest) -> HttpResponse:
-        answer = TemplateResponse(request, "tasks_app/parts/all.html", _read(request))
-        answer["Cache-Control"] = "no-store"
-        return answer
 
     @requires(may_read_api, methods=("GET", "HEAD"))
     def health_view(self, request: HttpRequest) -> HttpResponse:

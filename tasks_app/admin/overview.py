@@ -17,13 +17,11 @@ from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_
 from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.status import SchedulerStatus, read_status
 from tasks_app.pages.charts import Chart, Series, bars, lines
-from tasks_app.pages.links import console_url
 from tasks_app.pages.spans import milliseconds, span
 
 from .rights import may_operate_platform, may_view_platform
 
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
-REFRESH_SECONDS = 5
 SHARES = (0.50, 0.95, 0.99)
 
 
@@ -31,7 +29,7 @@ def first_page(request: HttpRequest) -> dict:
     """Those who may not look at tasks get the list of what they may look at."""
     if not may_view_platform(request):
         return {}
-    return read(request) | refreshed("tasks_app_overview") | {"title": gettext("Overview")}
+    return read(request) | {"title": gettext("Overview")}
 
 
 def read(request: HttpRequest) -> dict:
@@ -64,11 +62,6 @@ def told(request: HttpRequest, status: SchedulerStatus) -> dict:
 
 def parts(names: Iterable[str]) -> list[tuple[str, str]]:
     return [(name, f"tasks_app/parts/{name}.html") for name in names]
-
-
-def refreshed(url: str) -> dict:
-    """A page that a visible tab asks for again every few seconds."""
-    return {"refresh_url": console_url(url), "refresh_seconds": REFRESH_SECONDS}
 
 
 def _oldest(status: SchedulerStatus) -> str:

@@ -19,8 +19,10 @@ from tasks_app.pages.language import CHINESE, ENGLISH, is_bilingual
 from tasks_app.pages.links import SITE
 
 from .guard import guard
+from .live import BARE, WHOLE, is_look, topics_of
 from .login import LoginForm
 from .scope import choose, place_of
+from .streams import stream
 
 TITLE = "Punctual"
 LANGUAGES = [{"code": code, "name_local": get_language_info(code)["name_local"]} for code in (ENGLISH, CHINESE)]
@@ -37,11 +39,15 @@ class ConsoleSite(UnfoldAdminSite):
 
     def get_urls(self) -> list:
         tenant = path("tenant/", self.admin_view(choose), name="tenant")
-        found = [path("language/", set_language, name="language"), tenant, *super().get_urls()]
+        streams = path("stream/", self.admin_view(stream), name="stream")
+        found = [path("language/", set_language, name="language"), tenant, streams, *super().get_urls()]
         guard(self, found)
         return own_transactions(found)
 
     def each_context(self, request: HttpRequest) -> dict:
+        banner = self.banner(request) if self.banner and request.user.is_authenticated else []
+        if is_look(request):
+            return {"base": BARE, "banner": banner}
         icon = Favicon(href=static("tasks_app/icon.svg"), rel="icon", type="image/svg+xml")
         return super().each_context(request) | {
             "site_title": TITLE,
@@ -49,8 +55,10 @@ class ConsoleSite(UnfoldAdminSite):
             "site_symbol": "schedule",
             "site_favicons": [icon],
             "site_url": request.META.get("SCRIPT_NAME") or "/",
-            "banner": self.banner(request) if self.banner and request.user.is_authenticated else [],
+            "base": WHOLE,
+            "banner": banner,
             "place": place_of(request),
+            "topics": topics_of(request) if request.user.is_authenticated else (),
             "show_languages": is_bilingual(),
             "languages_list": LANGUAGES,
             "languages_action": reverse("admin:language", current_app=self.name),
@@ -58,6 +66,10 @@ class ConsoleSite(UnfoldAdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         shown = self.overview(request) if self.overview else {}
+        if is_look(request):
+            return TemplateResponse(request, self.index_template, self.each_context(request) | shown)
+        if not shown:
+            shown = {"topics": ()}  # a list of pages, which changes with one's rights
         return super().index(request, shown | (extra_context or {}))
 
     def search(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:

@@ -44,7 +44,7 @@ NOBODY = 987_654_321
 HEADERS = {"If-Match": "1", "Idempotency-Key": "k"}
 # Pages of those who run the installation: what they show is of all tenants, or of none.
 PLATFORM = {
-    *("overview", "lane", "fleet", "health", "forecast", "job_forecast", "job_panel", "task_decrypt"),
+    *("lane", "fleet", "health", "forecast", "job_forecast", "job_panel", "task_decrypt"),
 }
 PLATFORM_MODELS = ("taskbatch", "node", "recovery", "host", "safeguard", "installation", "site", "tenant", "secret")
 PLATFORM_MODELS += ("subscription", "alarmrule", "alarmchannel", "alarmincident")
