@@ -25,6 +25,7 @@ from .scope import choose, place_of
 from .streams import stream
 
 TITLE = "Punctual"
+LONGEST_SEARCH = 200
 LANGUAGES = [{"code": code, "name_local": get_language_info(code)["name_local"]} for code in (ENGLISH, CHINESE)]
 
 
@@ -34,7 +35,7 @@ class ConsoleSite(UnfoldAdminSite):
     index_template = "tasks_app/index.html"
     login_form = LoginForm
     overview: Callable[[HttpRequest], dict] | None = None  # what the first page shows; tasks_app.admin gives it
-
+    finder: Callable[[HttpRequest, str], list[SearchResult]] | None = None  # of the palette; tasks_app.admin gives it
     banner: Callable[[HttpRequest], list] | None = None  # what stands above every page; tasks_app.admin gives it
 
     def get_urls(self) -> list:
@@ -73,14 +74,18 @@ class ConsoleSite(UnfoldAdminSite):
         return super().index(request, shown | (extra_context or {}))
 
     def search(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
-        """Pages by their name. unfold keeps its answers in the project's cache, the same for all sites of a user."""
-        word = request.GET.get("s", "").strip().lower()
+        """Pages by their name, then what `finder` finds. unfold would keep its answers in the project's cache, the same
+        for all sites of a user."""
+        asked = request.GET.get("s", "").strip()[:LONGEST_SEARCH].replace("\0", "")
+        word = asked.lower()
         found = [
             SearchResult(str(model["name"]), app["name"], model["admin_url"], "tag")
             for app in self.get_app_list(request)
             for model in app["models"]
             if word and word in f"{app['name']}\n{model['name']}".lower()
         ]
+        if asked and self.finder:
+            found += self.finder(request, asked)
         pages = Paginator(found, max(len(found), 1))
         context = {"page_obj": pages, "results": pages.page(1), "page_counter": 0, "execution_time": 0}
         name = "command_results" if "extended" in request.GET else "search_results"

@@ -432,3 +432,16 @@ def test_every_grant_change_and_revoke_is_in_the_audit_with_before_and_after(red
         ("admin-of-acme", "revoke", "operator", None),
     ]
     assert {(one.tenant, one.address) for one in told} == {("acme", "127.0.0.1")}
+
+
+def test_the_palette_finds_what_is_theirs_and_nothing_else():
+    own, other = rows_of("acme"), rows_of("other")
+    asked = browser(Role.VIEWER, "acme")
+
+    def found(word: str) -> str:
+        return asked.get("/admin/search/", {"s": word, "extended": "1"}).content.decode()
+
+    assert f"/scheduletask/{own.task}/change/" in found("secret") and f"/jobdefinition/{own.job_id}/" in found("secret")
+    assert f"/scheduletask/{own.task}/change/" in found(f"#{own.task}")
+    assert "secret other" not in found("secret") and "secret other" not in found(f"#{other.task}")
+    assert "No results" in found("secret other") and "No results" in found("\0" * 3 + "x" * 5_000)

@@ -7,6 +7,7 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
 from tests.support.browser import PASSWORD, person
+from tests.support.jobs import make
 from tests.support.moves import MONDAY, dead, scheduled, state
 
 LIST = "/admin/tasks_app/scheduletask/"
@@ -94,3 +95,53 @@ def test_without_a_stream_a_page_asks_by_the_clock_and_offline_is_told_as_that(v
     page.context.set_offline(False)
     expect(page.get_by_text("You are offline.")).to_be_hidden()
     visits.forgive("ERR_INTERNET_DISCONNECTED")
+
+
+def test_the_palette_finds_a_page_a_job_and_a_task_by_the_keyboard_alone(visits):
+    boss = person("boss", superuser=True)
+    job = make("nightly report")
+    [task] = scheduled("invoice-42", at=MONDAY)
+    page = visits.page(boss, LIST)
+    page.get_by_role("link", name=str(task), exact=True).focus()
+
+    page.keyboard.press("/")
+    expect(page.locator("#search-input-command")).to_be_focused()
+    page.keyboard.type("invoice")
+    expect(page.get_by_role("link", name=re.compile(f"invoice-42.*Task {task}"))).to_be_visible()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("nightly")
+    expect(page.get_by_role("link", name=re.compile("nightly report.*Job"))).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/jobdefinition/{job.id}/change/"))
+
+    # Whoever closes it is back where they were; in a field the character is one like any other.
+    page.goto(LIST)
+    page.get_by_role("link", name=str(task), exact=True).focus()
+    page.keyboard.press("/")
+    expect(page.locator("#search-input-command")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name=str(task), exact=True)).to_be_focused()
+    page.get_by_label("Key", exact=True).focus()
+    page.keyboard.type("a/b")
+    expect(page.get_by_label("Key", exact=True)).to_have_value("a/b")
+
+
+def test_times_are_in_utc_or_in_the_readers_zone_and_stay_so_while_the_page_updates(visits, operator):
+    [first] = scheduled("first", at=MONDAY)
+    page = visits.page(operator, LIST, timezone_id="Asia/Tokyo")
+    row = page.get_by_role("row", name=re.compile("first"))
+    expect(row).to_contain_text("2090-01-02 09:00:00")
+
+    page.get_by_role("button", name="Times in UTC or in your own zone").click()
+    expect(row).to_contain_text("2090-01-02 18:00:00")
+    expect(page.get_by_role("columnheader", name="Due, or was scheduled for (GMT+9)")).to_be_visible()
+    expect(page.get_by_text("Times are in UTC.")).to_be_visible()  # what is typed into the filter
+    scheduled("second", at=MONDAY)
+    expect(page.get_by_role("row", name=re.compile("second"))).to_contain_text("2090-01-02 18:00:00")
+    page.reload()
+    expect(row).to_contain_text("2090-01-02 18:00:00")
+
+    page.get_by_role("button", name="Times in UTC or in your own zone").click()
+    expect(row).to_contain_text("2090-01-02 09:00:00")
+    expect(page.get_by_role("columnheader", name="Due, or was scheduled for (UTC)")).to_be_visible()

@@ -34,6 +34,12 @@ def test_unfold_has_the_languages_of_the_context_in_its_menu():
     assert "{{ languages_action }}" in form and "{{ language.code }}" in form and "{{ language.name_local }}" in form
 
 
+def test_unfold_opens_its_search_for_an_event():
+    search = (UNFOLD / "templates/unfold/helpers/command.html").read_text()
+
+    assert 'x-on:opencommand.window="handleOpen()"' in search and 'id="search-input-command"' in search
+
+
 def test_unfold_changes_the_forms_of_django_in_one_place():
     """Were there another place, `tests/host` would see it; if there is none any more, our guard can go."""
     patches = [
