@@ -178,7 +178,7 @@ def _pages() -> dict[str, list[str]]:
             f"{ARTICLE_LIST}{article}/change/",
             f"/admin/tasks_app/taskbatch/{batch}/change/",
         ],
-        "overview": ["/admin/", f"{LIST}overview/"],
+        "overview": ["/admin/"],
     }
 
 

@@ -43,6 +43,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _plain(400, "Bad request", "The server can't make sense of this request.")
 
 
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler404, the same."""
+    return _plain(404, "There is nothing here", f"No page has the address {request.path[:200]}.")
+
+
 def _plain(status: int, title: str, words: str) -> HttpResponse:
     """A page that needs no user, session or database."""
     return SimpleTemplateResponse("tasks_app/plain.html", {"title": title, "words": words}, status=status).render()

@@ -1,7 +1,10 @@
 """Owns the connections of the web process: a request gets a thread once all of it is here, and its answer is sent on
 when the thread has gone. gunicorn's own threads wait for their client, so a few slow ones hold them all.
 
-Everything here but `Channel` runs in the worker's main thread, which only ever asks sockets that are ready.
+An answer that never ends, such as a stream of events, needs no thread either: the application holds a `Line`, and says
+something on it whenever it likes (docs/admin.md).
+
+Everything here but `Channel` and `Line` runs in the worker's main thread, which only ever asks sockets that are ready.
 """
 
 from __future__ import annotations
@@ -26,6 +29,10 @@ LINGER_SECONDS = 2.0  # for the client to close, after our last word
 MOST_BUFFERED = 64 * 1024 * 1024  # bytes of unfinished requests and unread answers in this process
 MOST_UNSENT = 4 * 1024 * 1024  # of one answer; a longer one waits in its thread
 PIECE = 64 * 1024
+LINE_SECONDS = 300.0  # a line ends then, and its client calls again: who they are is asked anew
+MOST_WAITING = 64 * 1024  # bytes on a line whose client doesn't read
+LAST_CHUNK = b"0\r\n\r\n"
+HOLD = "punctual.hold"  # in the environ of a request: gives its line
 
 
 class Channel:
@@ -35,6 +42,7 @@ class Channel:
         raw.setblocking(False)
         self.raw = raw
         self.unsent = bytearray()
+        self.line: Line | None = None
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.raw, name)
@@ -43,6 +51,8 @@ class Channel:
         return b""  # the parser was given all of the request
 
     def sendall(self, data: bytes) -> None:
+        if self.line is not None and data == LAST_CHUNK:
+            return  # there is more to come
         self.unsent += data
         self.flush()
         deadline = time.monotonic() + STALLED_SECONDS
@@ -87,6 +97,31 @@ class Channel:
         return 0.0
 
 
+class Line:
+    """A connection whose answer goes on. Both verbs return at once, in any thread."""
+
+    def __init__(self, worker: BufferingWorker, channel: Channel, chunked: bool) -> None:
+        self.open = True
+        self.chunked = chunked
+        self.early: list[bytes] = []  # said before the thread of the request was done
+        self.client: Client | None = None  # as soon as it is
+        self._worker = worker
+        channel.line = self
+
+    def send(self, data: bytes) -> None:
+        self._defer(self._worker.say, data)
+
+    def end(self) -> None:
+        self._defer(self._worker.hang_up)
+
+    def framed(self, data: bytes) -> bytes:
+        return b"%x\r\n%s\r\n" % (len(data), data) if self.chunked else data
+
+    def _defer(self, verb, *args) -> None:
+        if self.open:
+            self._worker.method_queue.defer(verb, self, *args)
+
+
 class Client(TConn):
     """A connection, and while no thread has it: what it waits for, and until when."""
 
@@ -114,6 +149,17 @@ class BufferingWorker(ThreadWorker):
             raise RuntimeError("This worker doesn't speak TLS; let the proxy in front of it do that (docs/deploy.md).")
 
     # What gunicorn calls.
+    def load_wsgi(self) -> None:
+        super().load_wsgi()
+        answer = self.wsgi
+
+        def holding(environ: dict, start_response):
+            channel, chunked = environ["gunicorn.socket"], environ["SERVER_PROTOCOL"] == "HTTP/1.1"
+            environ[HOLD] = lambda: Line(self, channel, chunked)
+            return answer(environ, start_response)
+
+        self.wsgi = holding
+
     def accept(self, listener) -> None:
         try:
             raw, address = listener.accept()
@@ -130,6 +176,9 @@ class BufferingWorker(ThreadWorker):
         """A thread is done with it, and has left an answer."""
         again = not fs.cancelled() and fs.exception() is None and fs.result() is True and self.alive
         with self._closing_on_trouble(conn):
+            if conn.sock.line is not None and not fs.cancelled() and fs.exception() is None:
+                self._hold(conn)
+                return
             conn.sock.flush()
             if conn.sock.unsent:
                 self._park(conn, selectors.EVENT_WRITE, STALLED_SECONDS, lambda _: self._send_on(conn, again))
@@ -141,13 +190,15 @@ class BufferingWorker(ThreadWorker):
         super().set_accept_enabled(enabled)
         if not self.alive:
             for conn in [conn for conn in self.parked if not conn.sock.unsent]:
-                self._end(conn)
+                self._end(conn) if conn.sock.line is None else self.hang_up(conn.sock.line)
 
     def murder_pending(self) -> None:
         """Called about once a second: end those whose time is over."""
         now = time.monotonic()
         for conn in [conn for conn in self.parked if conn.deadline < now]:
-            if conn.begun and not conn.sock.unsent:
+            if conn.sock.line is not None and conn.sock.line.open:
+                self.hang_up(conn.sock.line)
+            elif conn.begun and not conn.sock.unsent:
                 self._refuse(conn, "408 Request Timeout")
             else:
                 self._end(conn)
@@ -162,7 +213,39 @@ class BufferingWorker(ThreadWorker):
 
             LOOKOUT.ride()
 
+    # What lines ask for.
+    def say(self, line: Line, data: bytes) -> None:
+        conn = line.client
+        if conn is None:
+            line.early.append(data)
+        elif line.open:
+            with self._closing_on_trouble(conn):
+                conn.sock.unsent += line.framed(data)
+                conn.sock.flush()
+                if len(conn.sock.unsent) > MOST_WAITING:
+                    self._end(conn)
+
+    def hang_up(self, line: Line) -> None:
+        line.open = False
+        if (conn := line.client) is not None and conn in self.parked:
+            self._unpark(conn)
+            with self._closing_on_trouble(conn):
+                conn.sock.unsent += LAST_CHUNK if line.chunked else b""
+                conn.sock.flush()
+                self._linger(conn)
+
     # From one wait to the next.
+    def _hold(self, conn: Client) -> None:
+        """The thread has sent what the answer begins with."""
+        line = conn.sock.line
+        conn.arrival, conn.begun, line.client = Arrival(), 0.0, conn
+        self._park(conn, selectors.EVENT_READ, LINE_SECONDS, lambda _: self._discard(conn))
+        for data in line.early:
+            self.say(line, data)
+        conn.sock.flush()
+        if not line.open or not self.alive:
+            self.hang_up(line)
+
     def _expect_request(self, conn: Client, seconds: float, data: bytes = b"") -> None:
         conn.arrival, conn.begun = Arrival(), 0.0
         with self._closing_on_trouble(conn):
@@ -237,6 +320,8 @@ class BufferingWorker(ThreadWorker):
             self.poller.unregister(conn.sock.raw)
 
     def _end(self, conn: Client) -> None:
+        if conn.sock.line is not None:
+            conn.sock.line.open = False
         self._unpark(conn)
         self.nr_conns -= 1
         conn.close()

@@ -25,6 +25,7 @@ if missing_for_console() is None:
         lookups,
         members,
         overview,
+        palette,
         recoveries,
         safeguards,
         secrets,
@@ -43,6 +44,7 @@ if missing_for_console() is None:
         "lookups",
         "members",
         "overview",
+        "palette",
         "recoveries",
         "safeguards",
         "secrets",
@@ -55,6 +57,7 @@ if missing_for_console() is None:
     ]
 
     console().overview = overview.first_page
+    console().finder = palette.find
     console().banner = lambda request: [
         *standby.banner(),
         *installation.banner(request),

@@ -32,7 +32,6 @@ from .rights import LookOnly, may_operate, may_view, requires
 from .words import DONE, FOUND, KINDS, LEFT, MADE, split
 
 PAGE = 50
-REFRESH_SECONDS = 2
 ENTRIES = 50
 ORDERS = {
     "pause": (
@@ -95,7 +94,6 @@ class PaceForm(forms.Form):
 class CampaignAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
-            ("<int:campaign>/parts/", self.parts_view, "campaign_parts"),
             ("<int:campaign>/<str:verb>/order/", self.order_view, "campaign_order"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
@@ -112,18 +110,7 @@ class CampaignAdmin(LookOnly, ModelAdmin):
         entries = AuditEntry.objects.filter(subject=f"campaign {campaign.id}").order_by("-created_at", "-id")[:ENTRIES]
         context = self._page(request) | _told(request, campaign)
         context |= {"title": gettext("Campaign {id}").format(id=campaign.id), "original": campaign, "entries": entries}
-        context |= {
-            "refresh_seconds": REFRESH_SECONDS,
-            "refresh_url": console_url("tasks_app_campaign_parts", campaign.id),
-        }
         return TemplateResponse(request, "tasks_app/campaign.html", context)
-
-    @requires(may_view)
-    def parts_view(self, request: HttpRequest, campaign: int) -> HttpResponse:
-        """What a visible tab asks for every few seconds."""
-        answer = TemplateResponse(request, "tasks_app/parts/all.html", _told(request, _campaign(str(campaign))))
-        answer["Cache-Control"] = "no-store"
-        return answer
 
     @requires(may_operate)
     def order_view(self, request: HttpRequest, campaign: int, verb: str) -> HttpResponse:

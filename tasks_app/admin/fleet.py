@@ -44,11 +44,9 @@ class LaneForm(forms.Form):
 class FleetAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
-            ("parts/", self.parts_view, "fleet_parts"),
             ("health/", self.health_view, "health"),
             ("lane/<str:lane>/", self.lane_view, "lane"),
             ("worker/<str:name>/", self.worker_view, "worker"),
-            ("worker/<str:name>/parts/", self.worker_parts_view, "worker_parts"),
             ("worker/<str:name>/<str:verb>/", self.worker_order_view, "worker_order"),
             ("", self.changelist_view, "node_changelist"),
         ]
@@ -57,15 +55,9 @@ class FleetAdmin(LookOnly, ModelAdmin):
     @requires(may_view_platform)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        context = self.page(request) | _read(request) | overview.refreshed("tasks_app_fleet_parts")
+        context = self.page(request) | _read(request)
         context["may_read_api"] = may_read_api(request)
         return TemplateResponse(request, "tasks_app/fleet.html", context)
-
-    @requires(may_view_platform)
-    def parts_view(self, request: HttpRequest) -> HttpResponse:
-        answer = TemplateResponse(request, "tasks_app/parts/all.html", _read(request))
-        answer["Cache-Control"] = "no-store"
-        return answer
 
     @requires(may_read_api, methods=("GET", "HEAD"))
     def health_view(self, request: HttpRequest) -> HttpResponse:
@@ -102,11 +94,6 @@ class FleetAdmin(LookOnly, ModelAdmin):
     @requires(may_view_platform, methods=("GET", "HEAD"))
     def worker_view(self, request: HttpRequest, name: str) -> HttpResponse:
         return workers.page(self, request, name)
-
-    @requires(may_view_platform, methods=("GET", "HEAD"))
-    def worker_parts_view(self, request: HttpRequest, name: str) -> HttpResponse:
-        """What it runs alone: what a visible tab asks for every few seconds."""
-        return workers.parts(request, name)
 
     @requires(may_operate_platform)
     def worker_order_view(self, request: HttpRequest, name: str, verb: str) -> HttpResponse:

@@ -25,7 +25,6 @@ from tasks_app.pages.spans import milliseconds, span
 from .rights import may_operate_platform, may_view_platform
 
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
-REFRESH_SECONDS = 5
 SAYS_SECONDS = 60  # a process that has said no version by then is too old to say one
 SHARES = (0.50, 0.95, 0.99)
 
@@ -34,7 +33,7 @@ def first_page(request: HttpRequest) -> dict:
     """Those who may not look at tasks get the list of what they may look at."""
     if not may_view_platform(request):
         return {}
-    return read(request) | refreshed("tasks_app_overview") | {"title": gettext("Overview")}
+    return read(request) | {"title": gettext("Overview")}
 
 
 def read(request: HttpRequest) -> dict:
@@ -75,11 +74,6 @@ def _versions(status: SchedulerStatus) -> list[tuple[str, int]]:
 
 def parts(names: Iterable[str]) -> list[tuple[str, str]]:
     return [(name, f"tasks_app/parts/{name}.html") for name in names]
-
-
-def refreshed(url: str, *args: object) -> dict:
-    """A page that a visible tab asks for again every few seconds."""
-    return {"refresh_url": console_url(url, *args), "refresh_seconds": REFRESH_SECONDS}
 
 
 def _oldest(status: SchedulerStatus) -> str:

@@ -41,14 +41,13 @@ from tasks_app.pages.lists import refuse_unknown
 
 from . import orders, overview, trail
 from .forms import FilterForm
-from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, may_view_platform, requires
+from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, requires
 from .secrets import ReasonOnly
 from .words import VERBS, doing
 
 PAGE = 50
 MOST_EXPORTED = 100_000  # tasks in one file from the list
 EXPORT_SECONDS = 120.0
-REFRESH_SECONDS = 2  # of what runs
 _DECRYPTED = gettext_lazy(
     "Its payload, result, errors and log are shown to you this once. That you have looked is in the audit."
 )
@@ -60,12 +59,10 @@ HISTORY = 50  # attempts, entries and rows of a unit that a page shows
 class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list:
         pages = [
-            ("overview/", self.overview_view, "overview"),
             ("export/", self.export_view, "export"),
             ("order/", self.order_view, "order"),
             ("order/run/", self.run_view, "run"),
             ("operation/<uuid:operation>/", self.operation_view, "operation"),
-            ("<int:task>/parts/", self.parts_view, "task_parts"),
             ("<int:task>/decrypt/", self.decrypt_view, "task_decrypt"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
@@ -95,13 +92,6 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         context["may_decrypt"] = is_hidden(task) and may_decrypt(request)
         context["may_operate"] = may_order(request) and may_change(task)
         return TemplateResponse(request, "tasks_app/task.html", context)
-
-    @requires(may_view)
-    def parts_view(self, request: HttpRequest, task: int) -> HttpResponse:
-        """The run under way alone: what a visible tab asks for every few seconds."""
-        answer = TemplateResponse(request, "tasks_app/parts/all.html", _running(_task(str(task))))
-        answer["Cache-Control"] = "no-store"
-        return answer
 
     @requires(may_decrypt)
     def decrypt_view(self, request: HttpRequest, task: int) -> HttpResponse:
@@ -138,13 +128,6 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
         refuse_unknown(request, FilterForm.base_fields)
         return _exported(request)
-
-    @requires(may_view_platform)
-    def overview_view(self, request: HttpRequest) -> HttpResponse:
-        """The overview's parts alone: what a visible tab asks for every few seconds."""
-        answer = TemplateResponse(request, "tasks_app/parts/all.html", overview.read(request))
-        answer["Cache-Control"] = "no-store"
-        return answer
 
     @requires(may_order, ("POST",))
     def order_view(self, request: HttpRequest) -> HttpResponse:
@@ -277,8 +260,6 @@ def _running(task: TaskFields) -> dict:
     return {
         "task": task,
         "parts": overview.parts(["run"]),
-        "refresh_seconds": REFRESH_SECONDS,
-        "refresh_url": console_url("tasks_app_task_parts", task.id),
         "run": try_of(task),
         "progress": task.progress,
         "log": found[0] if found else None,

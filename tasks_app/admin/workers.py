@@ -43,15 +43,7 @@ def page(admin, request: HttpRequest, name: str) -> HttpResponse:
     refuse_unknown(request, ("until",))
     context = admin.page(request) | _read(request, name)
     context |= {"title": gettext("Worker {name}").format(name=name)}
-    if not request.GET:
-        context |= overview.refreshed("tasks_app_worker_parts", name)
     return TemplateResponse(request, "tasks_app/worker.html", context)
-
-
-def parts(request: HttpRequest, name: str) -> HttpResponse:
-    answer = TemplateResponse(request, "tasks_app/parts/all.html", _read(request, name))
-    answer["Cache-Control"] = "no-store"
-    return answer
 
 
 def order(admin, request: HttpRequest, name: str, verb: str) -> HttpResponse:

@@ -23,6 +23,7 @@ from tasks_app.pages.language import speaking, told_by
 from tasks_app.pages.links import console_url
 from tasks_app.pages.typed import keep
 
+from .live import is_look, measured, told_apart
 from .policy import headers
 from .scope import member, refuse_closed_page, working, working_in
 from .templates import in_console
@@ -93,12 +94,13 @@ def _guarded(site, view: View) -> View:
             if refusal is not None:
                 return _busy(request, refusal)
             # Whoever has rights everywhere sees all tenants; a member, the one they work in.
-            with DOOR.inside(), scope.request(), scope.all_tenants(), working(request):
+            with measured(request), DOOR.inside(), scope.request(), scope.all_tenants(), working(request):
                 if (tenant := working_in()) is not None:
                     scope.settle(tenant)
                 response = admitted(request, *args, **kwargs)
-                # What is shown depends on who works where, which is known until here.
-                late = member() is not None and isinstance(response, SimpleTemplateResponse)
+                # What is shown depends on who works where, which is known until here; and what it takes is measured.
+                known = member() is not None or is_look(request)
+                late = known and isinstance(response, SimpleTemplateResponse)
                 return response.render() if late else scope.carried(response)
 
     def admitted(request: HttpRequest, *args, **kwargs) -> HttpResponse:
@@ -121,6 +123,7 @@ def _guarded(site, view: View) -> View:
         for name, value in headers().items():
             response.headers.setdefault(name, value)
         told_by(request, response)
+        told_apart(request, response)
         return in_console(response)
 
     # For a project whose LoginRequiredMiddleware asks before the site does.

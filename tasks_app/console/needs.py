@@ -8,14 +8,14 @@ from tasks_app.core.roles import Right
 
 # What everybody has who may come in; other apps' pages ask for permissions of their own.
 OPEN = {"index", "login", "logout", "password_change", "password_change_done", "jsi18n", "language", "search"}
-OPEN |= {"tenant", "app_list", "view_on_site", "toggle_sidebar"}
+OPEN |= {"tenant", "stream", "app_list", "view_on_site", "toggle_sidebar"}
 
 READ = {
-    *("tasks_app_scheduletask_changelist", "tasks_app_scheduletask_change", "tasks_app_task_parts"),
+    *("tasks_app_scheduletask_changelist", "tasks_app_scheduletask_change"),
     *("tasks_app_export", "tasks_app_operation"),
     *("tasks_app_jobdefinition_changelist", "tasks_app_jobdefinition_change"),
     *("tasks_app_calendar_changelist", "tasks_app_calendar_change"),
-    *("tasks_app_campaign_changelist", "tasks_app_campaign_change", "tasks_app_campaign_parts"),
+    *("tasks_app_campaign_changelist", "tasks_app_campaign_change"),
     *("tasks_app_dlqentry_changelist", "tasks_app_dlqentry_change"),
     *("tasks_app_graphrun_changelist", "tasks_app_graphrun_change"),
     *("tasks_app_auditentry_changelist", "tasks_app_auditentry_change"),

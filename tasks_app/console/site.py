@@ -19,10 +19,13 @@ from tasks_app.pages.language import CHINESE, ENGLISH, is_bilingual
 from tasks_app.pages.links import SITE
 
 from .guard import guard
+from .live import BARE, WHOLE, is_look, topics_of
 from .login import LoginForm
 from .scope import choose, place_of
+from .streams import stream
 
 TITLE = "Punctual"
+LONGEST_SEARCH = 200
 LANGUAGES = [{"code": code, "name_local": get_language_info(code)["name_local"]} for code in (ENGLISH, CHINESE)]
 
 
@@ -32,16 +35,20 @@ class ConsoleSite(UnfoldAdminSite):
     index_template = "tasks_app/index.html"
     login_form = LoginForm
     overview: Callable[[HttpRequest], dict] | None = None  # what the first page shows; tasks_app.admin gives it
-
+    finder: Callable[[HttpRequest, str], list[SearchResult]] | None = None  # of the palette; tasks_app.admin gives it
     banner: Callable[[HttpRequest], list] | None = None  # what stands above every page; tasks_app.admin gives it
 
     def get_urls(self) -> list:
         tenant = path("tenant/", self.admin_view(choose), name="tenant")
-        found = [path("language/", set_language, name="language"), tenant, *super().get_urls()]
+        streams = path("stream/", self.admin_view(stream), name="stream")
+        found = [path("language/", set_language, name="language"), tenant, streams, *super().get_urls()]
         guard(self, found)
         return own_transactions(found)
 
     def each_context(self, request: HttpRequest) -> dict:
+        banner = self.banner(request) if self.banner and request.user.is_authenticated else []
+        if is_look(request):
+            return {"base": BARE, "banner": banner}
         icon = Favicon(href=static("tasks_app/icon.svg"), rel="icon", type="image/svg+xml")
         return super().each_context(request) | {
             "site_title": TITLE,
@@ -49,8 +56,10 @@ class ConsoleSite(UnfoldAdminSite):
             "site_symbol": "schedule",
             "site_favicons": [icon],
             "site_url": request.META.get("SCRIPT_NAME") or "/",
-            "banner": self.banner(request) if self.banner and request.user.is_authenticated else [],
+            "base": WHOLE,
+            "banner": banner,
             "place": place_of(request),
+            "topics": topics_of(request) if request.user.is_authenticated else (),
             "show_languages": is_bilingual(),
             "languages_list": LANGUAGES,
             "languages_action": reverse("admin:language", current_app=self.name),
@@ -58,17 +67,25 @@ class ConsoleSite(UnfoldAdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         shown = self.overview(request) if self.overview else {}
+        if is_look(request):
+            return TemplateResponse(request, self.index_template, self.each_context(request) | shown)
+        if not shown:
+            shown = {"topics": ()}  # a list of pages, which changes with one's rights
         return super().index(request, shown | (extra_context or {}))
 
     def search(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
-        """Pages by their name. unfold keeps its answers in the project's cache, the same for all sites of a user."""
-        word = request.GET.get("s", "").strip().lower()
+        """Pages by their name, then what `finder` finds. unfold would keep its answers in the project's cache, the same
+        for all sites of a user."""
+        asked = request.GET.get("s", "").strip()[:LONGEST_SEARCH].replace("\0", "")
+        word = asked.lower()
         found = [
             SearchResult(str(model["name"]), app["name"], model["admin_url"], "tag")
             for app in self.get_app_list(request)
             for model in app["models"]
             if word and word in f"{app['name']}\n{model['name']}".lower()
         ]
+        if asked and self.finder:
+            found += self.finder(request, asked)
         pages = Paginator(found, max(len(found), 1))
         context = {"page_obj": pages, "results": pages.page(1), "page_counter": 0, "execution_time": 0}
         name = "command_results" if "extended" in request.GET else "search_results"

@@ -17,9 +17,11 @@ from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import exact_percent, first_line, for_outsiders
 from tasks_app.core.states import Status
 from tasks_app.engine.nodes import worker_of
+from tasks_app.engine.watch.verdict import Problem
 from tasks_app.lifecycle.tries import error_of
 from tasks_app.models import ScheduleTask, Subscription
 from tasks_app.pages.links import console_url
+from tasks_app.pages.said import in_language
 from tasks_app.pages.spans import milliseconds, span
 
 register = template.Library()
@@ -53,6 +55,36 @@ RUN_WORDS = {
     Status.INIT: gettext_lazy("waiting"),
     Status.BLOCKED: gettext_lazy("waiting"),
 }
+# Where one sees more of what a rule of the verdict has found, and does something about it.
+FLEET = ("tasks_app_node_changelist", gettext_lazy("Fleet"))
+QUARANTINE = ("tasks_app_installation_changelist", gettext_lazy("Quarantine"))
+JOBS = ("tasks_app_jobdefinition_changelist", gettext_lazy("Jobs"))
+AUDIT = ("tasks_app_auditentry_changelist", gettext_lazy("Audit entries"))
+SUBSCRIPTIONS = ("tasks_app_subscription_changelist", gettext_lazy("Subscriptions"))
+DUE = ("tasks_app_scheduletask_changelist", gettext_lazy("Due tasks"))
+PAGES = {
+    **dict.fromkeys(("in_quarantine", "overdue_held"), QUARANTINE),
+    **dict.fromkeys(("no_dispatcher", "no_worker", "silent_broker", "broken_queue", "lane_without_worker"), FLEET),
+    **dict.fromkeys(("canary_not_back", "canary_never_flew", "paused_with_due", "lost_and_not_reaped"), FLEET),
+    **dict.fromkeys(("shards_without_dispatcher", "unknown_shards", "unknown_limits"), FLEET),
+    **dict.fromkeys(("chores_fail", "chores_wait", "chores_never_end", "moving_behind", "partitions_behind"), FLEET),
+    **dict.fromkeys(("planning_behind", "turns_behind"), JOBS),
+    **dict.fromkeys(("overdue", "started_late"), DUE),
+    **dict.fromkeys(("audit_unchained", "audit_entries_missing", "audit_not_anchored"), AUDIT),
+    **dict.fromkeys(
+        ("subscription_suspended", "subscription_failing", "subscription_behind", "events_missed"), SUBSCRIPTIONS
+    ),
+    "keys_out_of_reach": ("tasks_app_tenant_changelist", gettext_lazy("Tenants")),
+    "keys_not_rotated": ("tasks_app_tenant_changelist", gettext_lazy("Tenants")),
+    "recovery_holds": ("tasks_app_recovery_changelist", gettext_lazy("Recoveries")),
+    "campaigns_stuck": ("tasks_app_campaign_changelist", gettext_lazy("Campaigns")),
+    "alarms_not_told": ("tasks_app_alarmchannel_changelist", gettext_lazy("Alarm channels")),
+    "hosts_unwell": ("tasks_app_host_changelist", gettext_lazy("Hosts")),
+    "safeguards_act": ("tasks_app_safeguard_changelist", gettext_lazy("Safeguards")),
+    "dead_tasks": ("tasks_app_dlqentry_changelist", gettext_lazy("Dead letters")),
+}
+# What only a command shows, which its sentence names.
+WITHOUT_PAGE = {"vacuum_held_back", "archive_waits", "backup_behind", "no_base"}
 
 
 @register.filter
@@ -191,19 +223,24 @@ def outcome_words(outcomes) -> str:
 
 
 @register.filter
-def problem(rule: str) -> str:
-    """What a problem is about, in the language of the page; empty where the sentence itself is in it."""
-    return _unless_english("what is wrong", rule)
+def problem(found: Problem) -> str:
+    """What is wrong, and the way out, in the language of the page. What some program said stays as it was."""
+    return in_language(found.sentence, found.detail, found.way_out)
+
+
+@register.filter
+def page_of(rule: str) -> tuple[str, str] | None:
+    """The address and the name of the page about it; None: there is none."""
+    if rule not in PAGES:
+        return None
+    name, words = PAGES[rule]
+    return console_url(name) + ("?state=DUE" if PAGES[rule] is DUE else ""), words
 
 
 @register.filter
 def reason(rule: str) -> str:
-    """The same, of why something is not running."""
-    return _unless_english("why it is not running", rule)
-
-
-def _unless_english(context: str, rule: str) -> str:
-    said = pgettext(context, str(rule))
+    """Why something is not running, in the language of the page; empty where the sentence itself is in it."""
+    said = pgettext("why it is not running", str(rule))
     return "" if said == rule else said
 
 

@@ -1,6 +1,8 @@
 """All that pages say can be translated, and is: templates, code, catalogues, and what is compiled of them."""
 
+import ast
 import gettext
+import inspect
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +14,7 @@ from tasks_app.core import alarms, overdue, phrases, tenants
 from tasks_app.core.rules import Rule
 from tasks_app.engine.watch import verdict
 from tasks_app.pages import spans
+from tasks_app.templatetags.punctual import PAGES, WITHOUT_PAGE
 from tests.support import catalog
 from tests.support.catalog import APPS, Text
 
@@ -91,12 +94,27 @@ def test_the_words_of_the_core_that_pages_show_are_translated():
     assert {Text(words) for words in core} <= set(catalog.read("tasks_app"))
 
 
-def test_every_problem_and_every_reason_has_a_title():
+def test_every_reason_has_a_title():
     """Of a sentence of the engine, which is English on every page."""
-    problems = {Text(rule.__name__, context="what is wrong") for rule in verdict.RULES}
     reasons = {Text(str(rule), context="why it is not running") for rule in Rule}
 
-    assert (problems | reasons) - set(catalog.read("tasks_app")) == set(), "name it in tasks_app/console/texts.py"
+    assert reasons - set(catalog.read("tasks_app")) == set(), "name it in tasks_app/console/texts.py"
+
+
+def test_every_problem_is_said_by_words_that_can_be_translated_and_leads_to_its_page():
+    """What is wrong and the way out; what some program said, in the detail, stays as it was."""
+    tree = ast.parse(inspect.getsource(verdict))
+    told = [one for one in ast.walk(tree) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)]
+    plain = [
+        ast.unparse(argument)
+        for call in told
+        if call.func.id in ("trouble", "notice")
+        for argument in call.args[:2]
+        if isinstance(argument, ast.Constant | ast.JoinedStr)
+    ]
+
+    assert plain == [], "say it with said() or said_of() of tasks_app/core/said.py"
+    assert {rule.__name__ for rule in verdict.RULES} == PAGES.keys() | WITHOUT_PAGE
 
 
 def test_a_length_of_time_is_said_as_everywhere_unless_it_is_translated():

@@ -44,7 +44,7 @@ NOBODY = 987_654_321
 HEADERS = {"If-Match": "1", "Idempotency-Key": "k"}
 # Pages of those who run the installation: what they show is of all tenants, or of none.
 PLATFORM = {
-    *("overview", "lane", "fleet", "health", "forecast", "job_forecast", "job_panel", "task_decrypt"),
+    *("lane", "fleet", "health", "forecast", "job_forecast", "job_panel", "task_decrypt"),
 }
 PLATFORM_MODELS = ("taskbatch", "node", "recovery", "host", "safeguard", "installation", "site", "tenant", "secret")
 PLATFORM_MODELS += ("subscription", "alarmrule", "alarmchannel", "alarmincident")
@@ -432,3 +432,16 @@ def test_every_grant_change_and_revoke_is_in_the_audit_with_before_and_after(red
         ("admin-of-acme", "revoke", "operator", None),
     ]
     assert {(one.tenant, one.address) for one in told} == {("acme", "127.0.0.1")}
+
+
+def test_the_palette_finds_what_is_theirs_and_nothing_else():
+    own, other = rows_of("acme"), rows_of("other")
+    asked = browser(Role.VIEWER, "acme")
+
+    def found(word: str) -> str:
+        return asked.get("/admin/search/", {"s": word, "extended": "1"}).content.decode()
+
+    assert f"/scheduletask/{own.task}/change/" in found("secret") and f"/jobdefinition/{own.job_id}/" in found("secret")
+    assert f"/scheduletask/{own.task}/change/" in found(f"#{own.task}")
+    assert "secret other" not in found("secret") and "secret other" not in found(f"#{other.task}")
+    assert "No results" in found("secret other") and "No results" in found("\0" * 3 + "x" * 5_000)

@@ -153,9 +153,8 @@ def test_a_run_is_watched_on_a_phone_in_the_dark_and_with_the_keyboard(visits, o
     wait_until(lambda: log.evaluate("one => one.scrollTop") == 0)
 
     settled(batch)
-    expect(page.get_by_text("This run is over.")).to_be_visible()
-    page.get_by_role("link", name="Reload the page").click()
     expect(page.get_by_text("What its tries have logged")).to_be_visible()
+    expect(page.get_by_text("The run under way")).to_be_hidden()
 
 
 def test_the_overview_tells_of_a_silent_worker_by_itself(visits, operator):
@@ -197,15 +196,15 @@ def test_the_overview_says_when_it_is_old_and_looks_again_when_its_tab_is_shown(
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
     page = visits.page(operator, "/admin/")
-    page.route("**/overview/", lambda route: route.abort())
+    page.route("**/admin/", lambda route: route.abort())
     show_tab()
-    expect(page.get_by_text("These figures are out of date")).to_be_visible()
-    page.unroute("**/overview/")
+    expect(page.get_by_text("The server isn't answering. What you see is from")).to_be_visible()
+    page.unroute("**/admin/")
     dead("gone")
 
     show_tab()
 
-    expect(page.get_by_text("These figures are out of date")).to_be_hidden()
+    expect(page.get_by_text("The server isn't answering.")).to_be_hidden()
     expect(page.get_by_role("link", name="Dead 1")).to_be_visible()
     visits.forgive("ERR_FAILED")
 

@@ -26,6 +26,7 @@ HEAD = (
 NOTE = "# The texts of the pages. After a change: make messages\n"
 # How the functions of django.utils.translation take their texts: how many there are, and whether a context is first.
 FUNCTIONS = {"gettext": (1, False), "gettext_lazy": (1, False), "gettext_noop": (1, False), "ngettext": (2, False)}
+FUNCTIONS |= {"said": (1, False), "said_of": (2, False)}  # of the engine: tasks_app/core/said.py
 FUNCTIONS |= {"ngettext_lazy": (2, False), "pgettext": (1, True), "pgettext_lazy": (1, True), "npgettext": (2, True)}
 TEMPLATES = re.compile(r"{%.*?%}|{{.*?}}|{#.*?#}", re.DOTALL)
 QUOTED = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
@@ -70,7 +71,7 @@ def templates(app: str) -> list[Path]:
 
 
 def in_code(source: str) -> Iterator[Text]:
-    if "gettext" not in source:
+    if "gettext" not in source and "said" not in source:
         return
     for node in ast.walk(ast.parse(source)):
         name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""

@@ -14,6 +14,7 @@ from types import CodeType, ModuleType
 
 BEAT = "tasks_app.engine.beat"
 REMEMBERED = {
+    "tasks_app.console.streams": ("STREAMS",),
     "tasks_app.engine.barrier": ("BARRIER",),
     "tasks_app.engine.channels.sending": ("_stopped", "_threads"),
     "tasks_app.engine.lookout": ("LOOKOUT",),

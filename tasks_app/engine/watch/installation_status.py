@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tasks_app.conf import MAIN_SITE, conf
-from tasks_app.core.phrases import counted
+from tasks_app.core.said import said, said_of
 from tasks_app.core.schedule import in_zone
 from tasks_app.lifecycle.installation import read_installation, stranger
 
 ACTIVE, QUARANTINED, REHEARSING = "active", "quarantined", "rehearsing"
-WAY_OUT = "`manage.py quarantine show` says what is overdue and what can be done; so does the page Quarantine."
+WAY_OUT = said("`manage.py quarantine show` says what is overdue and what can be done; so does the page Quarantine.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +81,31 @@ class InstallationView:
     def sentence(self) -> str:
         """What everybody should know; empty: all is as always."""
         if self.state == QUARANTINED:
-            return f"Nothing is dispatched and nobody is called, since {_at(self.since)}."
+            return said("Nothing is dispatched and nobody is called, since {time}.", time=_at(self.since))
         if self.state == REHEARSING:
-            return f"Tasks are dispatched, but no handler is called, since {_at(self.since)}."
+            return said("Tasks are dispatched, but no handler is called, since {time}.", time=_at(self.since))
         if self.stranger:
             return self.stranger
         lanes = ", ".join(self.held_lanes)
         if self.asks:
-            silent = f"Nobody dispatched from {_at(self.silent_since)} on. " if self.silent_since else ""
-            return f"{silent}What was due before {_at(self.held_before)} is held in {lanes} until somebody decides."
+            told = {"time": _at(self.held_before), "lanes": lanes}
+            if self.silent_since is None:
+                return said("What was due before {time} is held in {lanes} until somebody decides.", **told)
+            return said(
+                "Nobody dispatched from {silent} on. What was due before {time} is held in {lanes} until somebody "
+                "decides.",
+                silent=_at(self.silent_since),
+                **told,
+            )
         if self.ordered is not None:
-            done = counted(self.ordered.tasks, "task")
-            lanes = ", ".join(self.ordered.lanes)
-            return f"{self.ordered.choice} is carried out for what is overdue in {lanes}: {done} so far."
+            return said_of(
+                "{choice} is carried out for what is overdue in {lanes}: {count:,} task so far.",
+                "{choice} is carried out for what is overdue in {lanes}: {count:,} tasks so far.",
+                self.ordered.tasks,
+                choice=self.ordered.choice,
+                lanes=", ".join(self.ordered.lanes),
+                count=self.ordered.tasks,
+            )
         return ""
 
     def __str__(self) -> str:

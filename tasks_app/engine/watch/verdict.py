@@ -13,7 +13,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tasks_app.conf import MAIN_SITE, conf
-from tasks_app.core.phrases import milliseconds, span
+from tasks_app.core.phrases import milliseconds
+from tasks_app.core.said import Said, said, said_of
 from tasks_app.engine.celery_app import command
 from tasks_app.engine.queues import key_of
 from tasks_app.models import Node
@@ -92,8 +93,9 @@ def in_quarantine(status: SchedulerStatus) -> Iterator[Problem]:
     """Why, and who did it, is for operators: it names servers and people."""
     seen = status.installation
     if seen.closed:
-        by = f"By {seen.by}: {seen.reason}" if seen.by and seen.state != ACTIVE else ""
-        words = seen.sentence if seen.state != ACTIVE else "Nothing is dispatched by processes of another environment."
+        by = said("By {by}: {reason}", by=seen.by, reason=seen.reason) if seen.by and seen.state != ACTIVE else ""
+        stranger = said("Nothing is dispatched by processes of another environment.")
+        words = seen.sentence if seen.state != ACTIVE else stranger
         yield trouble(words, WAY_OUT, by or (seen.stranger or ""))
 
 
@@ -114,17 +116,19 @@ def nobody_dispatches(nodes: Sequence[NodeView], site: str | None = MAIN_SITE) -
     if any(node.dispatching for node in live):
         return None
     if site is None:
-        return "Nothing is dispatched: all sites stand by. `manage.py site activate NAME` says which one works."
+        return said("Nothing is dispatched: all sites stand by. `manage.py site activate NAME` says which one works.")
     beats = [node for node in live if node.kind == Node.BEAT]
     if not beats:
-        return f"Nothing is dispatched: no beat is alive. Start `{command('beat')}`."
+        return said("Nothing is dispatched: no beat is alive. Start `{command}`.", command=command("beat"))
     if not any(node.site == site for node in beats):
         others = ", ".join(sorted({node.site for node in beats}))
-        return (
-            f"Nothing is dispatched: no beat of the active site {site!r} is alive. Start one, or let another site take "
-            f"over with `manage.py site activate NAME`; there are beats at: {others}."
+        return said(
+            "Nothing is dispatched: no beat of the active site {site!r} is alive. Start one, or let another site take "
+            "over with `manage.py site activate NAME`; there are beats at: {others}.",
+            site=site,
+            others=others,
         )
-    return (
+    return said(
         "Nothing is dispatched: beats are alive, but none renews its shards. They can't reach the broker, or "
         "their dispatchers hang: see their logs. Restart those that log nothing."
     )
@@ -139,42 +143,55 @@ def no_worker(status: SchedulerStatus) -> Iterator[Problem]:
     site = status.installation.wanted_site
     live = [node for node in status.nodes if node.live and node.kind == Node.WORKER and site in (None, node.site)]
     if not live:
-        yield trouble("No task can run: no worker is alive.", f"Start `{command('worker')}`.")
+        start = said("Start `{command}`.", command=command("worker"))
+        yield trouble(said("No task can run: no worker is alive."), start)
     elif all(node.drained for node in live):
-        yield trouble("No task can run: every worker is drained.", _drained_way_out(live))
+        yield trouble(said("No task can run: every worker is drained."), _drained_way_out(live))
 
 
 def silent_broker(status: SchedulerStatus) -> Iterator[Problem]:
     if any(lane.queued is None and not lane.queue_broken for lane in status.lanes):
-        yield trouble("The broker does not answer: nothing is handed out until it does, and nothing is lost.")
+        yield trouble(said("The broker does not answer: nothing is handed out until it does, and nothing is lost."))
 
 
 def broken_queue(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
         if lane.queue_broken:
             yield trouble(
-                f"Lane {lane.lane!r}: its queue is not a list. Somebody wrote something else under {key_of(lane.lane)} "
-                "in Redis. Nothing in the lane runs, and nothing is lost.",
-                "Delete that key, and the lane recovers within seconds.",
+                said(
+                    "Lane {lane!r}: its queue is not a list. Somebody wrote something else under {key} in Redis. "
+                    "Nothing in the lane runs, and nothing is lost.",
+                    lane=lane.lane,
+                    key=key_of(lane.lane),
+                ),
+                said("Delete that key, and the lane recovers within seconds."),
             )
 
 
 def shards_without_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
     orphans = [view.shard for view in status.shards if view.holder is None]
     if orphans and nobody_dispatches(status.nodes) is None:
-        if len(orphans) == 1:
-            yield trouble(f"No beat dispatches shard {orphans[0]}.", "It is taken over within seconds.")
-        else:
-            yield trouble(f"No beat dispatches shards {_listed(orphans)}.", "They are taken over within seconds.")
+        which = ", ".join(map(str, orphans))
+        yield trouble(
+            said_of(
+                "No beat dispatches shard {which}.", "No beat dispatches shards {which}.", len(orphans), which=which
+            ),
+            said_of("It is taken over within seconds.", "They are taken over within seconds.", len(orphans)),
+        )
 
 
 def unknown_shards(status: SchedulerStatus) -> Iterator[Problem]:
     unknown = conf().SHARDS - len(status.shards)
     if status.shards and unknown > 0:
         yield trouble(
-            f'PUNCTUAL["SHARDS"] is {conf().SHARDS} here, but the beats know {len(status.shards)}: nobody claims what '
-            f"is scheduled in the other {unknown}.",
-            "Restart a beat with this setting.",
+            said(
+                'PUNCTUAL["SHARDS"] is {wanted} here, but the beats know {known}: nobody claims what is scheduled in '
+                "the other {unknown}.",
+                wanted=conf().SHARDS,
+                known=len(status.shards),
+                unknown=unknown,
+            ),
+            said("Restart a beat with this setting."),
         )
 
 
@@ -182,8 +199,8 @@ def unknown_limits(status: SchedulerStatus) -> Iterator[Problem]:
     for one in status.limits:
         if not one.declared:
             yield trouble(
-                f"No beat knows the limit of type {one.task_type!r}, so nobody claims its tasks.",
-                "Restart the beats with the code that has its handler.",
+                said("No beat knows the limit of type {type!r}, so nobody claims its tasks.", type=one.task_type),
+                said("Restart the beats with the code that has its handler."),
             )
 
 
@@ -196,24 +213,34 @@ def lane_without_worker(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
         if lane.slots or lane.paused:
             continue
-        start = f"Start a worker that does: `{command(f'worker -Q {lane.lane}')}`."
+        start = said("Start a worker that does: `{command}`.", command=command(f"worker -Q {lane.lane}"))
         drained = [node for node in status.nodes if node.live and node.drained and lane.lane in node.lanes]
-        if drained:
-            told = trouble if lane.due else notice
-            due = f", and {_are_due(lane)} in it" if lane.due else ""
-            words = f"Every worker that consumes lane {lane.lane!r} is drained{due}."
-            yield told(words, _drained_way_out(drained))
+        if drained and lane.due:
+            words = said(
+                "Every worker that consumes lane {lane!r} is drained, and {due} in it.",
+                lane=lane.lane,
+                due=_are_due(lane),
+            )
+            yield trouble(words, _drained_way_out(drained))
+        elif drained:
+            words = said("Every worker that consumes lane {lane!r} is drained.", lane=lane.lane)
+            yield notice(words, _drained_way_out(drained))
         elif lane.due:
-            yield trouble(f"No worker consumes lane {lane.lane!r}, and {_are_due(lane)} in it.", start)
+            words = said("No worker consumes lane {lane!r}, and {due} in it.", lane=lane.lane, due=_are_due(lane))
+            yield trouble(words, start)
         elif lane.canary_seconds is not None or any(lane.lane in node.lanes for node in status.nodes):
-            yield notice(f"No worker consumes lane {lane.lane!r} any more: its last worker has gone.", start)
+            gone = said("No worker consumes lane {lane!r} any more: its last worker has gone.", lane=lane.lane)
+            yield notice(gone, start)
 
 
 def _drained_way_out(drained: list[NodeView]) -> str:
     first = drained[0]
-    return (
-        f"Start another worker, or let {first.name} take batches again: `manage.py worker resume {first.name}`. "
-        f"{first.drain.by} drained it: {first.drain.reason}"
+    return said(
+        "Start another worker, or let {name} take batches again: `manage.py worker resume {name}`. {by} drained it: "
+        "{reason}",
+        name=first.name,
+        by=first.drain.by,
+        reason=first.drain.reason,
     )
 
 
@@ -221,21 +248,37 @@ def canary_not_back(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
         if not lane.slots or not lane.canary_missing:
             continue
-        late = f"The canary of lane {lane.lane!r} has not come back for {lane.canary_seconds:.0f} s"
+        told = {"lane": lane.lane, "seconds": lane.canary_seconds, "slots": lane.slots}
         if status.batches_running >= lane.slots:
-            busy = "the only slot that serves" if lane.slots == 1 else f"all {lane.slots} slots that serve"
-            yield trouble(f"{late}: {busy} the lane {'is' if lane.slots == 1 else 'are'} busy.", "Start more workers.")
+            words = said_of(
+                "The canary of lane {lane!r} has not come back for {seconds:.0f} s: the only slot that serves the lane "
+                "is busy.",
+                "The canary of lane {lane!r} has not come back for {seconds:.0f} s: all {slots} slots that serve the "
+                "lane are busy.",
+                lane.slots,
+                **told,
+            )
+            yield trouble(words, said("Start more workers."))
         else:
-            yield trouble(f"{late}, although a worker says that it serves the lane.", "Restart that worker.")
+            words = said(
+                "The canary of lane {lane!r} has not come back for {seconds:.0f} s, although a worker says that it "
+                "serves the lane.",
+                **told,
+            )
+            yield trouble(words, said("Restart that worker."))
 
 
 def canary_never_flew(status: SchedulerStatus) -> Iterator[Problem]:
     lanes = [lane.lane for lane in status.lanes if lane.canary_absent]
     if lanes and nobody_dispatches(status.nodes) is None:
-        them = "it" if len(lanes) == 1 else "them"
         yield trouble(
-            f"No canary has ever run in {_lanes(lanes)}, although workers serve {them}.",
-            "A beat schedules them; its log says why it can't: look for maintenance.failed.",
+            said_of(
+                "No canary has ever run in {lanes}, although workers serve it.",
+                "No canary has ever run in {lanes}, although workers serve them.",
+                len(lanes),
+                lanes=_lanes(lanes),
+            ),
+            said("A beat schedules them; its log says why it can't: look for maintenance.failed."),
         )
 
 
@@ -243,27 +286,44 @@ def paused_with_due(status: SchedulerStatus) -> Iterator[Problem]:
     for lane in status.lanes:
         if lane.paused and not lane.paused.safeguard and lane.due:
             yield notice(
-                f"Lane {lane.lane!r} is paused, and {_are_due(lane)} in it.",
-                f"Resume it on the Fleet page, or with `manage.py lane resume {lane.lane}`.",
+                said("Lane {lane!r} is paused, and {due} in it.", lane=lane.lane, due=_are_due(lane)),
+                said("Resume it on the Fleet page, or with `manage.py lane resume {lane}`.", lane=lane.lane),
             )
 
 
 def recovery_holds(status: SchedulerStatus) -> Iterator[Problem]:
     """One that was killed holds its lanes for long, and nothing there is overdue. Its name is for operators."""
     for one in status.holding:
-        held = f"{_lanes(one.lanes)} and backfills" if one.lanes else "backfills"
-        waiting = [f"{_are_due(lane)} in {lane.lane}" for lane in status.lanes if lane.lane in one.lanes and lane.due]
-        due = f"; {', '.join(waiting)}" if waiting else ""
-        incident = f"The incident: {one.incident}."
+        held = said("{lanes} and backfills", lanes=_lanes(one.lanes)) if one.lanes else said("backfills")
+        waiting = [lane for lane in status.lanes if lane.lane in one.lanes and lane.due]
+        due = _due_in(waiting)
+        incident = said("The incident: {incident}.", incident=one.incident)
         if one.idle_seconds > RECOVERY_PATIENCE_SECONDS:
             yield trouble(
-                f"A recovery holds {held}, and has done no step for {_span(one.idle_seconds)}{due}.",
-                f"Unless it goes on, a beat lets go of them in {_span(max(one.left_seconds, 0.0))}. `manage.py recover "
-                "INCIDENT` goes on where it was, and `manage.py recover INCIDENT --from unfreeze` lets go now.",
+                said(
+                    "A recovery holds {held}, and has done no step for {time}{due}.",
+                    held=held,
+                    time=_span(one.idle_seconds),
+                    due=due,
+                ),
+                said(
+                    "Unless it goes on, a beat lets go of them in {time}. `manage.py recover INCIDENT` goes on where "
+                    "it was, and `manage.py recover INCIDENT --from unfreeze` lets go now.",
+                    time=_span(max(one.left_seconds, 0.0)),
+                ),
                 incident,
             )
         else:
-            yield notice(f"A recovery holds {held} until it is done{due}.", detail=incident)
+            yield notice(said("A recovery holds {held} until it is done{due}.", held=held, due=due), detail=incident)
+
+
+def _due_in(lanes: Sequence[LaneStatus]) -> str:
+    """What is due in them, behind a sentence; empty: nothing is."""
+    told = ""
+    for lane in lanes:
+        one = said("{due} in {lane}", due=_are_due(lane), lane=lane.lane)
+        told = said("{before}, {due}", before=told, due=one) if told else said("; {due}", due=one)
+    return told
 
 
 # ---- late ----
@@ -272,35 +332,56 @@ def recovery_holds(status: SchedulerStatus) -> Iterator[Problem]:
 def overdue(status: SchedulerStatus) -> Iterator[Problem]:
     oldest = status.oldest_overdue_seconds
     if oldest is not None and oldest > OVERDUE_SECONDS:
-        are = "is" if status.due == 1 else "are"
-        yield trouble(f"The oldest due task has been waiting for {oldest:.0f} s; {status.due:,} {are} due.")
+        yield trouble(
+            said_of(
+                "The oldest due task has been waiting for {oldest:.0f} s; {due:,} is due.",
+                "The oldest due task has been waiting for {oldest:.0f} s; {due:,} are due.",
+                status.due,
+                oldest=oldest,
+                due=status.due,
+            )
+        )
 
 
 def started_late(status: SchedulerStatus) -> Iterator[Problem]:
     late = status.lateness
-    window = f"in the last {late.window_seconds // 60} minutes"
+    told = {"minutes": late.window_seconds // 60, "started": late.started}
     if late.p95_ms is not None and late.p95_ms > LATE_P95_MS:
-        how = f"{window}, 5% of {late.started:,} by more than {milliseconds(late.p95_ms)}"
+        told["late"] = milliseconds(late.p95_ms)
         excuse = _excuse(status)
         if excuse:
-            yield notice(f"Tasks started late: {how}; {excuse}.")
+            yield notice(
+                said(
+                    "Tasks started late: in the last {minutes} minutes, 5% of {started:,} by more than {late}; "
+                    "{excuse}.",
+                    excuse=excuse,
+                    **told,
+                )
+            )
         else:
-            yield trouble(f"Tasks start late: {how}.", "Start more workers, or pause a lane that can wait.")
+            yield trouble(
+                said("Tasks start late: in the last {minutes} minutes, 5% of {started:,} by more than {late}.", **told),
+                said("Start more workers, or pause a lane that can wait."),
+            )
     elif late.p99_ms is not None and late.p99_ms > LATE_P99_MS:
-        how = f"{window}, 1% of {late.started:,} by more than {milliseconds(late.p99_ms)}"
-        yield notice(f"Some tasks started late: {how}.")
+        told["late"] = milliseconds(late.p99_ms)
+        yield notice(
+            said(
+                "Some tasks started late: in the last {minutes} minutes, 1% of {started:,} by more than {late}.", **told
+            )
+        )
 
 
 def _excuse(status: SchedulerStatus) -> str:
     """Why it is no trouble any more that tasks started late, or not yet; empty: it is."""
     late = status.lateness
     if late.recent_p95_ms is None or late.recent_p95_ms <= LATE_P95_MS:
-        return "those of the last minute were on time"
+        return said("those of the last minute were on time")
     if late.started < FEW:
-        return f"with fewer than {FEW}, a single one is enough for that"
+        return said("with fewer than {few}, a single one is enough for that", few=FEW)
     up = max((node.up_seconds for node in status.nodes if node.live and node.kind == Node.WORKER), default=None)
     if up is not None and up < late.window_seconds:
-        return f"no worker has been up for longer than {_span(up)}"
+        return said("no worker has been up for longer than {time}", time=_span(up))
     return ""
 
 
@@ -308,8 +389,11 @@ def planning_behind(status: SchedulerStatus) -> Iterator[Problem]:
     behind = status.planning_behind_seconds
     if behind is not None and behind > OVERDUE_SECONDS:
         yield trouble(
-            f"Job planning is behind: a firing from {behind:.0f} s ago has no instance yet.",
-            "If it stays behind while a beat is alive, its log says why: look for cursor.unreadable or planner.failed.",
+            said("Job planning is behind: a firing from {seconds:.0f} s ago has no instance yet.", seconds=behind),
+            said(
+                "If it stays behind while a beat is alive, its log says why: look for cursor.unreadable or "
+                "planner.failed."
+            ),
         )
 
 
@@ -317,9 +401,15 @@ def turns_behind(status: SchedulerStatus) -> Iterator[Problem]:
     behind = status.turns_behind_seconds
     if behind is not None and behind > OVERDUE_SECONDS:
         yield trouble(
-            f"Turns are behind: an instance of a job that must not overlap has waited {behind:.0f} s for a decision.",
-            "If it stays behind while a beat is alive, its log says why: look for turns.failed. A transaction that "
-            "changes the job, or one of its tasks, and never ends has the same effect.",
+            said(
+                "Turns are behind: an instance of a job that must not overlap has waited {seconds:.0f} s for a "
+                "decision.",
+                seconds=behind,
+            ),
+            said(
+                "If it stays behind while a beat is alive, its log says why: look for turns.failed. A transaction that "
+                "changes the job, or one of its tasks, and never ends has the same effect."
+            ),
         )
 
 
@@ -330,10 +420,18 @@ def lost_and_not_reaped(status: SchedulerStatus) -> Iterator[Problem]:
     lost = sum(lane.batches_lost for lane in status.lanes)
     if lost:
         oldest = max(lane.lost_seconds for lane in status.lanes if lane.batches_lost)
-        many = "1 batch lost its lease" if lost == 1 else f"{lost:,} batches lost their leases up to"
         yield trouble(
-            f"{many} {_span(oldest)} ago, and {'its' if lost == 1 else 'their'} tasks aren't due again yet.",
-            "A beat should have seen to that; if one is alive, its log says why it can't: look for maintenance.failed.",
+            said_of(
+                "{count:,} batch lost its lease {time} ago, and its tasks aren't due again yet.",
+                "{count:,} batches lost their leases up to {time} ago, and their tasks aren't due again yet.",
+                lost,
+                count=lost,
+                time=_span(oldest),
+            ),
+            said(
+                "A beat should have seen to that; if one is alive, its log says why it can't: look for "
+                "maintenance.failed."
+            ),
         )
 
 
@@ -344,25 +442,40 @@ def chores_fail(status: SchedulerStatus) -> Iterator[Problem]:
         if one.failures:
             by_error.setdefault((one.error, one.failures > 1), []).append(one)
     for (error, again), ones in by_error.items():
-        who, since = _chores(ones), _span(max(one.failing_seconds for one in ones))
-        where, detail = (
-            "The beats' logs have the details: look for maintenance.failed.",
-            f"The error: {error.rstrip('.')}.",
-        )
+        told = {"chores": _names(ones), "time": _span(max(one.failing_seconds for one in ones))}
+        where = said("The beats' logs have the details: look for maintenance.failed.")
+        detail = _error(error)
         if again:
-            yield trouble(f"The {who} {'has' if len(ones) == 1 else 'have'} been failing for {since}.", where, detail)
+            words = said_of(
+                "The chore {chores} has been failing for {time}.",
+                "The chores {chores} have been failing for {time}.",
+                len(ones),
+                **told,
+            )
+            yield trouble(words, where, detail)
         else:
-            yield notice(f"The {who} failed {since} ago, and will be tried again.", where, detail)
+            words = said_of(
+                "The chore {chores} failed {time} ago, and will be tried again.",
+                "The chores {chores} failed {time} ago, and will be tried again.",
+                len(ones),
+                **told,
+            )
+            yield notice(words, where, detail)
 
 
 def chores_wait(status: SchedulerStatus) -> Iterator[Problem]:
     patience = max(CHORE_PATIENCE_SECONDS, 3 * conf().NODE_SECONDS)
     late = [one for one in status.chores if one.waiting_seconds > patience]
     if late:
-        it, longest = "it has" if len(late) == 1 else "they have", _span(max(one.waiting_seconds for one in late))
         yield trouble(
-            f"Nobody is doing the {_chores(late)}: {it} been due for {longest}, although a beat is alive.",
-            "Its log says why: look for maintenance.failed. If it says nothing, restart it.",
+            said_of(
+                "Nobody is doing the chore {chores}: it has been due for {time}, although a beat is alive.",
+                "Nobody is doing the chores {chores}: they have been due for {time}, although a beat is alive.",
+                len(late),
+                chores=_names(late),
+                time=_span(max(one.waiting_seconds for one in late)),
+            ),
+            said("Its log says why: look for maintenance.failed. If it says nothing, restart it."),
         )
 
 
@@ -372,11 +485,16 @@ def chores_never_end(status: SchedulerStatus) -> Iterator[Problem]:
             continue  # the lease on its partition is renewed as it goes on, so it does; a day may take hours
         if one.begun_seconds > max(CHORE_ENDLESS_SECONDS, 10 * one.every_seconds):
             done = one.done_seconds_ago
-            last = "never finished" if done is None else f"last finished {_span(done)} ago"
-            yield notice(
-                f"The chore {one.name} was {last}, although beats start it.",
-                "If its beat's log says nothing about it, it hangs: restart the beats.",
+            words = (
+                said("The chore {chore} was never finished, although beats start it.", chore=one.name)
+                if done is None
+                else said(
+                    "The chore {chore} was last finished {time} ago, although beats start it.",
+                    chore=one.name,
+                    time=_span(done),
+                )
             )
+            yield notice(words, said("If its beat's log says nothing about it, it hangs: restart the beats."))
 
 
 # ---- storage ----
@@ -388,28 +506,48 @@ def vacuum_held_back(status: SchedulerStatus) -> Iterator[Problem]:
     if not held:
         return
     worst = max(held, key=lambda one: (one.seconds or 0.0, one.transactions or 0))
-    others = f" So do {len(held) - 1} more." if len(held) > 1 else ""
+    others = said(" So do {count} more.", count=len(held) - 1) if len(held) > 1 else ""
     kind = f"{'an' if worst.kind.startswith('i') else 'a'} {worst.kind}"
-    sentence = f"PostgreSQL can't clean up: {kind} has been in its way{_since(worst)}.{others}"
-    way_out = "`manage.py storage` names it. End it, or dead rows pile up and everything gets slower."
+    sentence = said(
+        "PostgreSQL can't clean up: {kind} has been in its way for {long}.{others}",
+        kind=kind,
+        long=_held_for(worst),
+        others=others,
+    )
+    way_out = said("`manage.py storage` names it. End it, or dead rows pile up and everything gets slower.")
     alarm = (worst.seconds or 0.0) > ALARM * conf().VACUUM_HELD_SECONDS
-    yield (trouble if alarm else notice)(sentence, way_out, f"It is {worst.name} ({worst.detail}).")
+    detail = said("It is {name} ({detail}).", name=worst.name, detail=worst.detail)
+    yield (trouble if alarm else notice)(sentence, way_out, detail)
 
 
-def _since(held: Held) -> str:
+def _held_for(held: Held) -> object:
     if held.seconds is not None:
-        return f" for {_span(held.seconds)}"
-    return f" for {held.transactions:,} transactions"
+        return _span(held.seconds)
+    return said("{count:,} transactions", count=held.transactions)
 
 
 def moving_behind(status: SchedulerStatus) -> Iterator[Problem]:
     moving = status.storage.moving
     if moving.oldest_seconds is not None and moving.oldest_seconds > max(MOVING_SECONDS, 10 * conf().MOVE_SECONDS):
-        about = "" if moving.exact else "more than "
+        told = {"count": moving.tasks, "time": _span(moving.oldest_seconds)}
+        words = (
+            said(
+                "What is over stays among what is live: {count:,} tasks should have been moved, the first {time} ago.",
+                **told,
+            )
+            if moving.exact
+            else said(
+                "What is over stays among what is live: more than {count:,} tasks should have been moved, the first "
+                "{time} ago.",
+                **told,
+            )
+        )
         yield notice(
-            f"What is over stays among what is live: {about}{moving.tasks:,} tasks should have been moved, the first "
-            f"{_span(moving.oldest_seconds)} ago.",
-            "The chore `move` does it. If it is done and this stays, what is finished is more than one beat can move.",
+            words,
+            said(
+                "The chore `move` does it. If it is done and this stays, what is finished is more than one beat can "
+                "move."
+            ),
         )
 
 
@@ -430,8 +568,8 @@ def partitions_behind(status: SchedulerStatus) -> Iterator[Problem]:
     ]
     if short:
         yield notice(
-            f"The next partition is missing: {', '.join(short)}.",
-            "The chore `partition` makes them, days ahead; the beats' logs say why it can't.",
+            said("The next partition is missing: {tables}.", tables=", ".join(short)),
+            said("The chore `partition` makes them, days ahead; the beats' logs say why it can't."),
         )
     for one in status.storage.partitioned:
         if one.family == "punctual_outbox" and _somebody_waits(status):
@@ -439,8 +577,8 @@ def partitions_behind(status: SchedulerStatus) -> Iterator[Problem]:
         late = one.oldest_ended_seconds - one.keep.total_seconds() if one.keep is not None else 0.0
         if late > max(PARTITION_LATE_SECONDS, 2 * span_seconds):
             yield notice(
-                f"The oldest part of {one.family} should have gone {_span(late)} ago.",
-                "Somebody reads it without an end, or the chore `partition` fails; the beats' logs say which.",
+                said("The oldest part of {table} should have gone {time} ago.", table=one.family, time=_span(late)),
+                said("Somebody reads it without an end, or the chore `partition` fails; the beats' logs say which."),
             )
 
 
@@ -449,12 +587,17 @@ def archive_waits(status: SchedulerStatus) -> Iterator[Problem]:
     if not one.waiting:
         return
     told = trouble if one.waiting_seconds > ARCHIVE_PATIENCE_SECONDS else notice
-    days = "1 partition has" if one.waiting == 1 else f"{one.waiting:,} partitions have"
     yield told(
-        f"{days} been waiting for the archive for {_span(one.waiting_seconds)}: nothing is lost, but the database "
-        "grows.",
-        "See that the archive can be reached and has room; `manage.py archive` shows what waits.",
-        f"The error: {one.error.rstrip('.')}.",
+        said_of(
+            "{count:,} partition has been waiting for the archive for {time}: nothing is lost, but the database grows.",
+            "{count:,} partitions have been waiting for the archive for {time}: nothing is lost, but the database "
+            "grows.",
+            one.waiting,
+            count=one.waiting,
+            time=_span(one.waiting_seconds),
+        ),
+        said("See that the archive can be reached and has room; `manage.py archive` shows what waits."),
+        _error(one.error),
     )
 
 
@@ -464,19 +607,37 @@ def backup_behind(status: SchedulerStatus) -> Iterator[Problem]:
     if not late:
         return
     everywhere = len(late) == len(status.backups)
-    unknown = all(one.behind_seconds is None for one in late)
-    since = (
-        "" if unknown else f" for {_span(min(one.behind_seconds for one in late if one.behind_seconds is not None))}"
-    )
+    known = [one.behind_seconds for one in late if one.behind_seconds is not None]
+    time = _span(min(known)) if known else None
     detail = "; ".join(f"{one.place}: {one.error.rstrip('.') or 'nothing arrives'}" for one in late)
     if everywhere:
-        what = "The database is not backed up" if unknown else f"The database has not been backed up{since}"
-        yield trouble(f"{what}.", "Is `manage.py backup stream` running? `manage.py backup` says more.", f"{detail}.")
+        yield trouble(
+            said("The database has not been backed up for {time}.", time=time)
+            if known
+            else said("The database is not backed up."),
+            said("Is `manage.py backup stream` running? `manage.py backup` says more."),
+            f"{detail}.",
+        )
     else:
-        some = "A place for backups has" if len(late) == 1 else f"{len(late)} places for backups have"
+        words = (
+            said_of(
+                "A place for backups has got nothing for {time}; the others have all.",
+                "{count} places for backups have got nothing for {time}; the others have all.",
+                len(late),
+                count=len(late),
+                time=time,
+            )
+            if known
+            else said_of(
+                "A place for backups has got nothing; the others have all.",
+                "{count} places for backups have got nothing; the others have all.",
+                len(late),
+                count=len(late),
+            )
+        )
         yield notice(
-            f"{some} got nothing{since}; the others have all.",
-            "What is missing is copied there as soon as it can be reached; `manage.py backup` says more.",
+            words,
+            said("What is missing is copied there as soon as it can be reached; `manage.py backup` says more."),
             f"{detail}.",
         )
 
@@ -488,11 +649,13 @@ def no_base(status: SchedulerStatus) -> Iterator[Problem]:
     ages = [one.base_seconds for one in status.backups if one.base_seconds is not None]
     every = conf().BACKUP_EVERY_HOURS * 3600
     if not ages:
-        yield trouble("There is no base backup, so nothing could be restored.", "Make one: `manage.py backup run`.")
+        yield trouble(
+            said("There is no base backup, so nothing could be restored."), said("Make one: `manage.py backup run`.")
+        )
     elif every and min(ages) > BASE_PATIENCE * every:
         yield notice(
-            f"The newest base backup is {_span(min(ages))} old: a restore takes longer and longer.",
-            "`manage.py backup stream` makes them; its log says why it can't: look for backup.failed.",
+            said("The newest base backup is {time} old: a restore takes longer and longer.", time=_span(min(ages))),
+            said("`manage.py backup stream` makes them; its log says why it can't: look for backup.failed."),
         )
 
 
@@ -500,8 +663,11 @@ def audit_unchained(status: SchedulerStatus) -> Iterator[Problem]:
     waiting = status.audit.unchained_seconds
     if waiting is not None and waiting > AUDIT_PATIENCE_SECONDS:
         yield trouble(
-            f"The audit trail isn't being chained: an entry has been waiting for its place for {_span(waiting)}.",
-            "If a beat is alive, its log says why: look for the chore `chain`.",
+            said(
+                "The audit trail isn't being chained: an entry has been waiting for its place for {time}.",
+                time=_span(waiting),
+            ),
+            said("If a beat is alive, its log says why: look for the chore `chain`."),
         )
 
 
@@ -509,10 +675,14 @@ def audit_entries_missing(status: SchedulerStatus) -> Iterator[Problem]:
     """For a day somebody should be woken up for it; then it is known."""
     seen = status.audit
     if seen.missing:
-        many = f"{seen.missing:,} audit entries were" if seen.missing > 1 else "An audit entry was"
         yield (trouble if (seen.missing_seconds or 0.0) < AUDIT_MISSED_SECONDS else notice)(
-            f"{many} deleted before having a place in the trail.",
-            "Only somebody with rights to the tables can do that: `manage.py audit verify` names the entries.",
+            said_of(
+                "An audit entry was deleted before having a place in the trail.",
+                "{count:,} audit entries were deleted before having a place in the trail.",
+                seen.missing,
+                count=seen.missing,
+            ),
+            said("Only somebody with rights to the tables can do that: `manage.py audit verify` names the entries."),
         )
 
 
@@ -523,16 +693,22 @@ def audit_not_anchored(status: SchedulerStatus) -> Iterator[Problem]:
         return
     if (seen.anchor_seconds or 0.0) > 2 * conf().AUDIT_ANCHOR_SECONDS + AUDIT_PATIENCE_SECONDS:
         yield trouble(
-            f"The audit trail has not been anchored for {_span(seen.anchor_seconds)}.",
-            "The chore `anchor` does it; its beat's log says why it can't. `manage.py audit anchor` makes one now.",
+            said("The audit trail has not been anchored for {time}.", time=_span(seen.anchor_seconds)),
+            said(
+                "The chore `anchor` does it; its beat's log says why it can't. `manage.py audit anchor` makes one now."
+            ),
         )
     failing = [one for one in seen.places if (one.failing_seconds or 0.0) > ANCHOR_PATIENCE_SECONDS]
     if failing:
-        longest = _span(max(one.failing_seconds for one in failing))
-        some = "A place for anchors" if len(failing) == 1 else f"{len(failing)} places for anchors"
         yield trouble(
-            f"{some} of the audit trail could not be written to for {longest}.",
-            "What is missing there is sent as soon as it can be reached; `manage.py audit anchor` tries at once.",
+            said_of(
+                "A place for anchors of the audit trail could not be written to for {time}.",
+                "{count} places for anchors of the audit trail could not be written to for {time}.",
+                len(failing),
+                count=len(failing),
+                time=_span(max(one.failing_seconds for one in failing)),
+            ),
+            said("What is missing there is sent as soon as it can be reached; `manage.py audit anchor` tries at once."),
             "; ".join(f"{one.place}: {one.error.rstrip('.')}" for one in failing) + ".",
         )
 
@@ -541,23 +717,30 @@ def keys_out_of_reach(status: SchedulerStatus) -> Iterator[Problem]:
     """Told by every process that lacks the key; of beats and workers, by all: so also of one that was restarted without
     it before the others."""
     missing, lacking = status.keys.missing, status.keys.lacking
-    way_out = (
+    way_out = said(
         'Put it back into PUNCTUAL["SECRET_KEYS"] before its last copy is gone, run `manage.py secrets rotate`, '
         "and only then take it out."
     )
     if missing:
         yield trouble(
-            "Keys of tenants are sealed with a key of the installation that is missing here: what they have encrypted "
-            "can't be read.",
+            said(
+                "Keys of tenants are sealed with a key of the installation that is missing here: what they have "
+                "encrypted can't be read."
+            ),
             way_out,
-            f"Missing: {', '.join(missing)}.",
+            said("Missing: {keys}.", keys=", ".join(missing)),
         )
     elif lacking:
         nodes = {name for name, _ in lacking}
-        some = "A beat or worker lacks" if len(nodes) == 1 else f"{len(nodes)} beats and workers lack"
         yield trouble(
-            f"{some} a key of the installation that keys of tenants are sealed with: what those have encrypted "
-            "can't be read there.",
+            said_of(
+                "A beat or worker lacks a key of the installation that keys of tenants are sealed with: what those "
+                "have encrypted can't be read there.",
+                "{count} beats and workers lack a key of the installation that keys of tenants are sealed with: what "
+                "those have encrypted can't be read there.",
+                len(nodes),
+                count=len(nodes),
+            ),
             way_out,
             f"{'; '.join(f'{name} lacks {master}' for name, master in lacking[:NAMED])}.",
         )
@@ -568,9 +751,9 @@ def keys_not_rotated(status: SchedulerStatus) -> Iterator[Problem]:
     old = [master for master in status.keys.old if master not in status.keys.missing]
     if old and not status.keys.lacking:
         yield notice(
-            "Keys of tenants are still sealed with an older key of the installation.",
-            "Run `manage.py secrets rotate`; until then, leave that key where it is.",
-            f"Still needed: {', '.join(old)}.",
+            said("Keys of tenants are still sealed with an older key of the installation."),
+            said("Run `manage.py secrets rotate`; until then, leave that key where it is."),
+            said("Still needed: {keys}.", keys=", ".join(old)),
         )
 
 
@@ -580,9 +763,16 @@ def keys_not_rotated(status: SchedulerStatus) -> Iterator[Problem]:
 def subscription_suspended(status: SchedulerStatus) -> Iterator[Problem]:
     if ones := status.relay.suspended:
         yield trouble(
-            f"{_subscriptions(ones)} suspended: nothing could be delivered for too long. Events wait for "
-            f"{'it' if len(ones) == 1 else 'them'}, for {conf().KEEP_OUTBOX_MOST_DAYS:g} days at most.",
-            "See to the receiver, then resume it: `manage.py outbox resume NAME`.",
+            said_of(
+                "{count:,} subscription is suspended: nothing could be delivered for too long. Events wait for it, for "
+                "{days:g} days at most.",
+                "{count:,} subscriptions are suspended: nothing could be delivered for too long. Events wait for them, "
+                "for {days:g} days at most.",
+                len(ones),
+                count=len(ones),
+                days=conf().KEEP_OUTBOX_MOST_DAYS,
+            ),
+            said("See to the receiver, then resume it: `manage.py outbox resume NAME`."),
             f"{_named(ones)}.",
         )
 
@@ -591,10 +781,15 @@ def subscription_failing(status: SchedulerStatus) -> Iterator[Problem]:
     ones = [one for one in status.relay.subscriptions if (one.failing_seconds or 0.0) > RELAY_PATIENCE_SECONDS]
     ones = [one for one in ones if one.active]
     if ones:
-        longest = _span(max(one.failing_seconds for one in ones))
         yield notice(
-            f"{_subscriptions(ones)} getting nothing: deliveries have been failing for {longest}.",
-            "They are tried again by themselves; `manage.py outbox` shows what the receivers answer.",
+            said_of(
+                "{count:,} subscription is getting nothing: deliveries have been failing for {time}.",
+                "{count:,} subscriptions are getting nothing: deliveries have been failing for {time}.",
+                len(ones),
+                count=len(ones),
+                time=_span(max(one.failing_seconds for one in ones)),
+            ),
+            said("They are tried again by themselves; `manage.py outbox` shows what the receivers answer."),
             f"{_named(ones)}.",
         )
 
@@ -608,9 +803,17 @@ def subscription_behind(status: SchedulerStatus) -> Iterator[Problem]:
     ]
     if ones:
         yield notice(
-            f"{_subscriptions(ones)} behind: the oldest event has been waiting for "
-            f"{_span(max(one.waiting_seconds for one in ones))}.",
-            "If no beat delivers, see their logs: look for relay.failed. Else the receiver is too slow for its events.",
+            said_of(
+                "{count:,} subscription is behind: the oldest event has been waiting for {time}.",
+                "{count:,} subscriptions are behind: the oldest event has been waiting for {time}.",
+                len(ones),
+                count=len(ones),
+                time=_span(max(one.waiting_seconds for one in ones)),
+            ),
+            said(
+                "If no beat delivers, see their logs: look for relay.failed. Else the receiver is too slow for its "
+                "events."
+            ),
             f"{_named(ones)}.",
         )
 
@@ -618,9 +821,16 @@ def subscription_behind(status: SchedulerStatus) -> Iterator[Problem]:
 def events_missed(status: SchedulerStatus) -> Iterator[Problem]:
     if ones := [one for one in status.relay.subscriptions if one.missed]:
         yield trouble(
-            f"{_subscriptions(ones)} without events that were dropped before it got them: they were older than "
-            f'PUNCTUAL["KEEP_OUTBOX_MOST_DAYS"], {conf().KEEP_OUTBOX_MOST_DAYS:g} days.',
-            "Have its receiver compare its data with yours, then resume it, or unsubscribe it.",
+            said_of(
+                "{count:,} subscription is without events that were dropped before it got them: they were older than "
+                'PUNCTUAL["KEEP_OUTBOX_MOST_DAYS"], {days:g} days.',
+                "{count:,} subscriptions are without events that were dropped before it got them: they were older than "
+                'PUNCTUAL["KEEP_OUTBOX_MOST_DAYS"], {days:g} days.',
+                len(ones),
+                count=len(ones),
+                days=conf().KEEP_OUTBOX_MOST_DAYS,
+            ),
+            said("Have its receiver compare its data with yours, then resume it, or unsubscribe it."),
             f"{_named(ones)}.",
         )
 
@@ -628,10 +838,6 @@ def events_missed(status: SchedulerStatus) -> Iterator[Problem]:
 def _somebody_waits(status: SchedulerStatus) -> bool:
     keep = conf().KEEP_OUTBOX_DAYS * 86_400
     return any((one.waiting_seconds or 0.0) > keep for one in status.relay.subscriptions)
-
-
-def _subscriptions(ones: Sequence[SubscriptionView]) -> str:
-    return "1 subscription is" if len(ones) == 1 else f"{len(ones):,} subscriptions are"
 
 
 def _named(ones: Sequence[SubscriptionView]) -> str:
@@ -644,14 +850,18 @@ def campaigns_stuck(status: SchedulerStatus) -> Iterator[Problem]:
     for one in status.campaigns:
         if one.failures >= CAMPAIGN_FAILURES:
             yield notice(
-                f"Campaign {one.id} doesn't get on: its last {one.failures:,} steps failed.",
-                "It is tried again every minute. Its page says why, and there it can be cancelled.",
-                f"The error: {one.error.rstrip('.')}.",
+                said("Campaign {id} doesn't get on: its last {count:,} steps failed.", id=one.id, count=one.failures),
+                said("It is tried again every minute. Its page says why, and there it can be cancelled."),
+                _error(one.error),
             )
         elif one.late_seconds is not None and not one.failures:
             yield notice(
-                f"Campaign {one.id} has been waiting for its next step for {_span(one.late_seconds)}.",
-                "The beats take campaigns further, in the chore `campaign`; is one alive?",
+                said(
+                    "Campaign {id} has been waiting for its next step for {time}.",
+                    id=one.id,
+                    time=_span(one.late_seconds),
+                ),
+                said("The beats take campaigns further, in the chore `campaign`; is one alive?"),
             )
 
 
@@ -660,19 +870,25 @@ def alarms_not_told(status: SchedulerStatus) -> Iterator[Problem]:
     for one in status.failing_channels:
         if one.seconds > CHANNEL_PATIENCE_SECONDS:
             yield notice(
-                f"Nobody gets the alarms of channel {one.name!r}: nothing could be sent for {_span(one.seconds)}.",
-                "Its page says why, and sends a test alert.",
-                f"The error: {one.error.rstrip('.')}.",
+                said(
+                    "Nobody gets the alarms of channel {name!r}: nothing could be sent for {time}.",
+                    name=one.name,
+                    time=_span(one.seconds),
+                ),
+                said("Its page says why, and sends a test alert."),
+                _error(one.error),
             )
 
 
 def safeguards_act(status: SchedulerStatus) -> Iterator[Problem]:
     """What is held back is for all to know, on what figures, for operators: they name types and hosts of others."""
     for one in status.acting:
-        told = "would act, but only tells" if one.dry else "acts"
+        told = {"name": one.name, "time": _span(one.seconds)}
         yield notice(
-            f"Safeguard {one.name} {told}, since {_span(one.seconds)}.",
-            "The page Safeguards says why, what it holds back, and how to end it.",
+            said("Safeguard {name} would act, but only tells, since {time}.", **told)
+            if one.dry
+            else said("Safeguard {name} acts, since {time}.", **told),
+            said("The page Safeguards says why, what it holds back, and how to end it."),
             f"{'; '.join(one.actions) or 'Nothing is held back'}: {one.sentence}",
         )
 
@@ -683,24 +899,30 @@ def hosts_unwell(status: SchedulerStatus) -> Iterator[Problem]:
     if not waiting:
         return
     first = waiting[0]
-    some = "A host has" if len(waiting) == 1 else f"{len(waiting)} hosts have"
     named = ", ".join(f"{one.host} ({one.tenant})" for one in waiting[:NAMED])
     yield notice(
-        f"{some} not answered callbacks for {_span(first.unwell_seconds)}: their tasks wait, and use up no retries.",
-        "The page Hosts says which, and has one tried at once.",
+        said_of(
+            "A host has not answered callbacks for {time}: their tasks wait, and use up no retries.",
+            "{count} hosts have not answered callbacks for {time}: their tasks wait, and use up no retries.",
+            len(waiting),
+            count=len(waiting),
+            time=_span(first.unwell_seconds),
+        ),
+        said("The page Hosts says which, and has one tried at once."),
         f"{named}: {first.error.rstrip('.')}.",
     )
 
 
 def dead_tasks(status: SchedulerStatus) -> Iterator[Problem]:
     if status.dead_letters:
-        if status.dead_letters == 1:
-            yield notice("1 task is dead.", "The page Dead letters says why it gave up; replay or discard it there.")
-        else:
-            yield notice(
-                f"{status.dead_shown} tasks are dead.",
+        yield notice(
+            said_of("{count} task is dead.", "{count} tasks are dead.", status.dead_letters, count=status.dead_shown),
+            said_of(
+                "The page Dead letters says why it gave up; replay or discard it there.",
                 "The page Dead letters says why they gave up, by cause; replay or discard them there.",
-            )
+                status.dead_letters,
+            ),
+        )
 
 
 RULES = (
@@ -749,22 +971,25 @@ RULES = (
 )
 
 
-def _are_due(lane: LaneStatus) -> str:
-    about = "" if lane.due_exact else "about "
-    return f"{about}{lane.due:,} {'task is' if lane.due == 1 else 'tasks are'} due"
+def _are_due(lane: LaneStatus) -> Said:
+    if lane.due_exact:
+        return said_of("{count:,} task is due", "{count:,} tasks are due", lane.due, count=lane.due)
+    return said_of("about {count:,} task is due", "about {count:,} tasks are due", lane.due, count=lane.due)
 
 
-def _lanes(names: Sequence[str]) -> str:
-    return f"lane {names[0]!r}" if len(names) == 1 else f"lanes {', '.join(names)}"
+def _lanes(names: Sequence[str]) -> Said:
+    if len(names) == 1:
+        return said("lane {name!r}", name=names[0])
+    return said("lanes {names}", names=", ".join(names))
 
 
-def _chores(ones: Sequence) -> str:
-    return f"chore{'' if len(ones) == 1 else 's'} {', '.join(one.name for one in ones)}"
+def _names(chores: Sequence) -> str:
+    return ", ".join(one.name for one in chores)
 
 
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers))
+def _error(words: str) -> Said:
+    return said("The error: {error}.", error=words.rstrip("."))
 
 
-def _span(seconds: float) -> str:
-    return span(timedelta(seconds=seconds))
+def _span(seconds: float) -> timedelta:
+    return timedelta(seconds=seconds)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
 FLEET = "/admin/tasks_app/node/"
-PARTS, LOW = f"{FLEET}parts/", f"{FLEET}lane/low/"
+LOW = f"{FLEET}lane/low/"
 SCRIPT = "<script>alert(1)</script> 🛑"
 
 
@@ -88,7 +88,7 @@ def test_shards_of_a_beat_that_fell_silent_are_nobodys_until_another_takes_them(
 def test_a_lane_that_nobody_consumes_is_named_with_what_is_due_in_it(viewer, beats):
     schedule("T_QUIET", "a", lane="backfill")
 
-    page = text(viewer, PARTS)
+    page = text(viewer, FLEET)
 
     assert "no worker consumes it" in row_of(page, "backfill")
     assert "no worker consumes it" not in row_of(page, "low")
@@ -169,7 +169,7 @@ def test_who_may_only_look_is_offered_nothing_and_changes_nothing_by_hand(viewer
     assert not LanePause.objects.exists()
 
 
-@pytest.mark.parametrize("path", [FLEET, PARTS, LOW])
+@pytest.mark.parametrize("path", [FLEET, LOW])
 def test_without_the_right_to_view_there_is_nothing_to_see(path):
     text(client_of(person("sam")), path, status=403)
     text(client_of(person("otto", OPERATE)), path, status=403)
@@ -201,7 +201,7 @@ def test_an_unknown_lane_is_not_found(operator):
 def test_what_people_wrote_is_shown_as_text(operator):
     operator.post(LOW, {"verb": "pause", "reason": SCRIPT})
 
-    for path in (FLEET, PARTS, LOW, "/admin/"):
+    for path in (FLEET, LOW, "/admin/"):
         page = text(operator, path)
         assert "<script>alert" not in page
         assert "🛑" in page

@@ -1,8 +1,11 @@
 """The language of the pages: what the browser asks for, what somebody has chosen, and what stays English."""
 
+import re
+
 import pytest
 from django.test import RequestFactory
 
+from tasks_app.engine.watch.status import read_status
 from tasks_app.models import Campaign
 from tasks_app.pages.language import language_of
 from tests.database.admin.test_job_pages import LIST, OPERATE, VIEW
@@ -76,6 +79,21 @@ def test_the_pages_speak_chinese_to_a_browser_that_asks_for_it(olga):
     assert "负载预测" in seen(olga, f"{LIST}forecast/", CHINESE)
     english = seen(olga, TASKS)
     assert ">Find</button>" in english and "查询" not in english
+
+
+def test_what_is_wrong_is_said_in_the_language_of_the_page_and_leads_to_its_page(olga):
+    dead("a", "b")
+    status = read_status()
+
+    chinese, english = seen(olga, "/admin/", CHINESE), seen(olga, "/admin/")
+
+    assert "有 2 个任务成为死信。" in chinese and "tasks are dead" not in chinese
+    assert "没有任务被分派：没有存活的调度节点。请启动" in chinese
+    assert re.search(r'<a href="/admin/tasks_app/dlqentry/">死信</a>', chinese)
+    assert [str(one) for one in status.found if one.rule == "dead_tasks"] == [
+        "2 tasks are dead. The page Dead letters says why they gave up, by cause; replay or discard them there."
+    ]
+    assert "2 tasks are dead. The page Dead letters" in english
 
 
 def test_what_is_said_to_one_person_is_not_said_to_the_next(olga):

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
 LIST = "/admin/tasks_app/scheduletask/"
-ORDER, RUN, OVERVIEW = f"{LIST}order/", f"{LIST}order/run/", f"{LIST}overview/"
+ORDER, RUN = f"{LIST}order/", f"{LIST}order/run/"
 SCRIPT = "<script>alert(1)</script>"
 
 
@@ -54,6 +54,15 @@ def order(verb: str, ids=(), **more) -> dict:
 def page(client: Client, path: str, status: int = 200, **data) -> str:
     answer = client.get(path, data)
     assert answer.status_code == status
+    return answer.content.decode()
+
+
+def looked_at(client: Client, path: str) -> str:
+    """What a page that is open asks for."""
+    answer = client.get(path, headers={"Punctual-Live": "1"})
+    assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
+    assert "Punctual-Live" in answer["Vary"]
+    assert b"<html" not in answer.content
     return answer.content.decode()
 
 
@@ -189,13 +198,13 @@ def test_a_place_that_is_none_is_refused(viewer, after):
 # ---- rights ----
 
 
-@pytest.mark.parametrize("path", [LIST, OVERVIEW, f"{LIST}1/change/", "/admin/tasks_app/taskbatch/"])
+@pytest.mark.parametrize("path", [LIST, f"{LIST}1/change/", "/admin/tasks_app/taskbatch/"])
 def test_without_the_right_to_view_there_is_nothing_to_see(stranger, path):
     page(stranger, path, status=403)
 
 
 def test_without_the_right_to_view_the_first_page_has_no_overview(stranger):
-    assert "data-refresh" not in page(stranger, "/admin/")
+    assert "data-topics" not in page(stranger, "/admin/")
 
 
 @pytest.mark.parametrize("verb", ["retry", "cancel", "move"])
@@ -393,7 +402,7 @@ def test_an_operation_that_nobody_did_is_not_found(operator):
 
 
 def test_the_first_page_says_that_nobody_dispatches_and_nobody_works(viewer):
-    for text in (page(viewer, "/admin/"), page(viewer, OVERVIEW)):
+    for text in (page(viewer, "/admin/"), looked_at(viewer, "/admin/")):
         assert "Nothing is dispatched" in text
         assert "No task can run" in text
 
@@ -536,10 +545,10 @@ def running(*lines: str, note: str = "page 4") -> int:
 def test_the_page_of_a_task_that_runs_shows_how_far_it_is_and_asks_again(viewer):
     task_id = running("no title", SCRIPT, note=SCRIPT)
 
-    whole, part = page(viewer, f"{LIST}{task_id}/change/"), page(viewer, f"{LIST}{task_id}/parts/")
+    whole, look = page(viewer, f"{LIST}{task_id}/change/"), looked_at(viewer, f"{LIST}{task_id}/change/")
 
-    assert f'data-refresh="{LIST}{task_id}/parts/"' in whole
-    for text in (whole, part):
+    assert 'data-topics="clock"' in whole and "data-topics" not in look
+    for text in (whole, look):
         assert SCRIPT not in text
         assert re.search(r'<progress[^>]+value="0.4000"[^>]+aria-label="Progress of this run"', text)
         assert "40 %, &lt;script&gt;" in text
@@ -549,14 +558,13 @@ def test_the_page_of_a_task_that_runs_shows_how_far_it_is_and_asks_again(viewer)
         assert "08:00:00.250" in text
 
 
-def test_its_part_says_when_the_run_is_over_and_the_page_keeps_the_lines(viewer):
+def test_the_page_keeps_the_lines_of_a_run_that_is_over(viewer):
     task_id = running("no title")
     cancel_tasks([task_id], Operator("olga", "not wanted"))
 
-    assert "This run is over" in page(viewer, f"{LIST}{task_id}/parts/")
     whole = page(viewer, f"{LIST}{task_id}/change/")
     assert "What its tries have logged" in whole and "no title" in whole
-    assert "data-refresh" not in whole and "<progress" not in whole
+    assert "<progress" not in whole
 
 
 def test_the_page_of_a_task_that_is_away_shows_how_far_it_is_elsewhere(viewer):
@@ -565,8 +573,7 @@ def test_the_page_of_a_task_that_is_away_shows_how_far_it_is_elsewhere(viewer):
 
     whole = page(viewer, f"{LIST}{task.id}/change/")
 
-    assert "40 %, page 4" in whole and "data-refresh" in whole
-    assert "This run is over" not in page(viewer, f"{LIST}{task.id}/parts/")
+    assert "40 %, page 4" in whole
 
 
 def test_a_run_that_tells_nothing_says_so_and_strangers_see_none_of_it(viewer, stranger):
@@ -574,8 +581,8 @@ def test_a_run_that_tells_nothing_says_so_and_strangers_see_none_of_it(viewer, s
 
     assert "Nothing has been told of its progress" in page(viewer, f"{LIST}{task.id}/change/")
     assert "What earlier tries have logged" not in page(viewer, f"{LIST}{task.id}/change/")
-    assert stranger.get(f"{LIST}{task.id}/parts/").status_code in (302, 403)
-    assert viewer.get(f"{LIST}987654321/parts/").status_code == 404
+    assert stranger.get(f"{LIST}{task.id}/change/", headers={"Punctual-Live": "1"}).status_code in (302, 403)
+    assert viewer.get(f"{LIST}987654321/change/", headers={"Punctual-Live": "1"}).status_code == 404
 
 
 def test_the_life_of_a_task_is_told_with_all_its_tries_and_where_each_leads(viewer, settings):
@@ -625,9 +632,9 @@ def test_a_minute_of_the_chart_leads_to_the_tasks_that_ran_in_it(viewer):
     task = schedule("T_QUIET", "a").task_id
     run_due()
 
-    chart = viewer.get(OVERVIEW).context["charts"][0]
+    chart = viewer.get("/admin/").context["charts"][0]
     [(_, _, url, words), *_] = chart.hits
-    page = viewer.get(OVERVIEW).content.decode()
+    page = viewer.get("/admin/").content.decode()
 
     assert "Succeeded 1" in words
     assert page.count(escape(url)) == 2  # in the picture, and in its table

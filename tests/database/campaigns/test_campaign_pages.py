@@ -47,7 +47,6 @@ def test_the_page_of_one_says_how_far_it_is_and_what_came_of_it(viewer):
     for words in ("3 of 3 tasks", "It is done.", "started over", "no longer there", "succeeded", "campaign, started"):
         assert words in text, words
     assert "Pause" not in text
-    assert "3 of 3 tasks" in page(viewer, f"{LIST}{campaign.id}/parts/")
 
 
 def test_one_that_fails_and_one_that_was_cut_say_so(viewer):
@@ -108,12 +107,12 @@ def test_strangers_see_nothing():
     campaign = begun(Verb.CANCEL, scheduled("a", at=MONDAY))
     sam = client_of(person("sam"))
 
-    for path in ("", f"{campaign.id}/change/", f"{campaign.id}/parts/", f"{campaign.id}/cancel/order/"):
+    for path in ("", f"{campaign.id}/change/", f"{campaign.id}/cancel/order/"):
         assert sam.get(LIST + path).status_code == 403, path
 
 
 def test_what_is_not_there_is_not_found(operator):
-    for path in ("7/change/", "x/change/", "7/parts/", "7/cancel/order/"):
+    for path in ("7/change/", "x/change/", "7/cancel/order/"):
         page(operator, LIST + path, status=404)
     campaign = begun(Verb.CANCEL, [1])
     page(operator, f"{LIST}{campaign.id}/explode/order/", status=404)

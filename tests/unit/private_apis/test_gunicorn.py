@@ -8,9 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 from gunicorn.config import Config
+from gunicorn.http.wsgi import default_environ
+from gunicorn.util import write_chunk
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from scheduler_project.web_log import JsonLogger
+from scheduler_project.web_worker import LAST_CHUNK
 from tasks_app.logs import JsonFormatter
 
 
@@ -101,3 +104,18 @@ def test_gunicorn_looks_for_overdue_connections_and_stops_accepting(worker):
     worker.run()
 
     assert done == [True, 1.0, "murder", False]
+
+
+def test_gunicorn_gives_the_application_its_socket_and_ends_with_an_empty_chunk(worker):
+    sent, done, app = [], [], object()
+    channel = SimpleNamespace(sendall=sent.append)
+    worker.app = SimpleNamespace(wsgi=lambda: app)
+
+    worker.load_wsgi()
+    worker.method_queue.defer(done.append, "deferred")
+    worker.method_queue.run_callbacks(None)
+    write_chunk(channel, b"")
+    request = SimpleNamespace(body=None, method="GET", query="", uri="/", version=(1, 1))
+
+    assert (worker.wsgi, done, sent) == (app, ["deferred"], [LAST_CHUNK])
+    assert default_environ(request, channel, Config())["gunicorn.socket"] is channel

@@ -57,6 +57,12 @@ def test_unfold_has_the_templates_that_ours_stand_in_for():
     }
 
 
+def test_unfold_opens_its_search_for_an_event():
+    search = (UNFOLD / "templates/unfold/helpers/command.html").read_text()
+
+    assert 'x-on:opencommand.window="handleOpen()"' in search and 'id="search-input-command"' in search
+
+
 def test_unfold_changes_the_forms_of_django_in_one_place():
     """Were there another place, `tests/host` would see it; if there is none any more, our guard can go."""
     patches = [

@@ -1,0 +1,44 @@
+"""A sentence that knows what it was made of, so that a page can say it in another language. Everywhere else it is a
+string like any other, in English."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from .phrases import span
+
+
+class Said(str):
+    """Values may be such sentences themselves, and lengths of time."""
+
+    words: str
+    plural: str  # empty: nothing is counted
+    count: int
+    values: dict[str, object]
+
+    def again(self, translated: Callable[[str, str, int], str], spanned: Callable[[timedelta], str]) -> str:
+        """In another language: `translated` gives the words of it, for a count where there is one."""
+
+        def told(value: object) -> object:
+            if isinstance(value, Said):
+                return value.again(translated, spanned)
+            return spanned(value) if isinstance(value, timedelta) else value
+
+        values = {name: told(value) for name, value in self.values.items()}
+        return translated(self.words, self.plural, self.count).format(**values)
+
+
+def said(words: str, /, **values: object) -> Said:
+    """`words` has holes for the values, as `str.format` has them; `make messages` finds them where they are written."""
+    return _made(words, words, "", 1, values)
+
+
+def said_of(one: str, many: str, count: int, /, **values: object) -> Said:
+    """The same, of one thing or of many."""
+    return _made(one if count == 1 else many, one, many, count, values)
+
+
+def _made(shown: str, words: str, plural: str, count: int, values: dict[str, object]) -> Said:
+    told = {name: span(value) if isinstance(value, timedelta) else value for name, value in values.items()}
+    made = Said(shown.format(**told))
+    made.words, made.plural, made.count, made.values = words, plural, count, values
+    return made

@@ -1,0 +1,147 @@
+"""Pages that update by themselves: one stream for a browser, what a reader does meanwhile, and what they are told."""
+
+import re
+
+import pytest
+from django.contrib.sessions.models import Session
+from playwright.sync_api import expect
+
+from tests.support.browser import PASSWORD, person
+from tests.support.jobs import make
+from tests.support.moves import MONDAY, dead, scheduled, state
+
+LIST = "/admin/tasks_app/scheduletask/"
+
+
+@pytest.fixture
+def operator():
+    return person("olga", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask")
+
+
+def test_two_tabs_share_a_stream_and_a_reader_keeps_what_was_typed_chosen_and_focused(visits, operator):
+    [first] = scheduled("first", at=MONDAY)
+    page = visits.page(operator)
+    streams = []
+    page.context.on("request", lambda one: streams.append(one.url) if one.url.endswith("/stream/") else None)
+    page.goto(LIST)
+    other = visits.listen(page.context.new_page())
+    other.goto(LIST)
+    page.get_by_label("Key", exact=True).fill("half a ke")
+    link = page.get_by_role("link", name=str(first), exact=True)
+    link.focus()
+
+    [second] = scheduled("second", at=MONDAY)
+
+    for tab in (page, other):
+        expect(tab.get_by_role("link", name=str(second), exact=True)).to_be_visible()
+    expect(page.get_by_label("Key", exact=True)).to_have_value("half a ke")
+    expect(link).to_be_focused()
+    assert len(streams) == 1
+
+    # While something is chosen the rows stay where they are.
+    page.get_by_label(re.compile(f"Select task {first},")).check()
+    [third] = dead("third")
+    expect(other.get_by_role("link", name=str(third), exact=True)).to_be_visible()
+    expect(page.get_by_text("The list stays as it is while something in it is selected.")).to_be_visible()
+    expect(page.get_by_role("link", name=str(third), exact=True)).to_be_hidden()
+    page.get_by_label(re.compile(f"Select task {first},")).uncheck()
+    expect(page.get_by_role("link", name=str(third), exact=True)).to_be_visible()
+    expect(page.get_by_text("The list stays as it is")).to_be_hidden()
+
+    # The tab with the stream goes, and the other takes it over.
+    page.close()
+    [fourth] = scheduled("fourth", at=MONDAY)
+    expect(other.get_by_role("link", name=str(fourth), exact=True)).to_be_visible()
+    assert len(streams) == 2
+
+
+def test_a_lost_session_is_told_and_after_a_login_in_another_tab_the_page_goes_on(visits, operator):
+    [task] = scheduled("a", at=MONDAY)
+    page = visits.page(operator, LIST)
+    page.get_by_label("Key", exact=True).fill("half a ke")
+    Session.objects.all().delete()
+
+    expect(page.get_by_text("You are no longer logged in. What you see is from")).to_be_visible()
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Log in in another tab").click()
+    login = visits.listen(opened.value)
+    login.get_by_label("Username").fill("olga")
+    login.get_by_label("Password").fill(PASSWORD)
+    login.get_by_role("button", name="Log in").click()
+    expect(login).to_have_url(f"{visits.url}{LIST}")
+    login.close()
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # as when its tab is shown again
+
+    expect(page.get_by_text("You are no longer logged in.")).to_be_hidden()
+    expect(page.get_by_label("Key", exact=True)).to_have_value("half a ke")
+    page.get_by_label(re.compile(f"Select task {task},")).check()
+    page.get_by_role("button", name="Cancel …").click()  # the form has the token of the new login
+    page.get_by_label("Reason").fill("no longer wanted")
+    page.get_by_role("button", name="Cancel 1 task").click()
+    expect(page.get_by_text("1 cancelled")).to_be_visible()
+    assert state(task).status == "CANCELLED"
+
+
+def test_without_a_stream_a_page_asks_by_the_clock_and_offline_is_told_as_that(visits, operator):
+    page = visits.page(operator)
+    page.route("**/stream/", lambda route: route.fulfill(status=204))
+    page.goto(LIST)
+    [task] = scheduled("a", at=MONDAY)
+
+    expect(page.get_by_role("link", name=str(task), exact=True)).to_be_visible()
+
+    page.context.set_offline(True)
+    expect(page.get_by_text("You are offline. What you see is from")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.get_by_text("You are offline.")).to_be_hidden()
+    visits.forgive("ERR_INTERNET_DISCONNECTED")
+
+
+def test_the_palette_finds_a_page_a_job_and_a_task_by_the_keyboard_alone(visits):
+    boss = person("boss", superuser=True)
+    job = make("nightly report")
+    [task] = scheduled("invoice-42", at=MONDAY)
+    page = visits.page(boss, LIST)
+    page.get_by_role("link", name=str(task), exact=True).focus()
+
+    page.keyboard.press("/")
+    expect(page.locator("#search-input-command")).to_be_focused()
+    page.keyboard.type("invoice")
+    expect(page.get_by_role("link", name=re.compile(f"invoice-42.*Task {task}"))).to_be_visible()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("nightly")
+    expect(page.get_by_role("link", name=re.compile("nightly report.*Job"))).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/jobdefinition/{job.id}/change/"))
+
+    # Whoever closes it is back where they were; in a field the character is one like any other.
+    page.goto(LIST)
+    page.get_by_role("link", name=str(task), exact=True).focus()
+    page.keyboard.press("/")
+    expect(page.locator("#search-input-command")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name=str(task), exact=True)).to_be_focused()
+    page.get_by_label("Key", exact=True).focus()
+    page.keyboard.type("a/b")
+    expect(page.get_by_label("Key", exact=True)).to_have_value("a/b")
+
+
+def test_times_are_in_utc_or_in_the_readers_zone_and_stay_so_while_the_page_updates(visits, operator):
+    scheduled("first", at=MONDAY)
+    page = visits.page(operator, LIST, timezone_id="Asia/Tokyo")
+    row = page.get_by_role("row", name=re.compile("first"))
+    expect(row).to_contain_text("2090-01-02 09:00:00")
+
+    page.get_by_role("button", name="Times in UTC or in your own zone").click()
+    expect(row).to_contain_text("2090-01-02 18:00:00")
+    expect(page.get_by_role("columnheader", name="Due, or was scheduled for (GMT+9)")).to_be_visible()
+    expect(page.get_by_text("Times are in UTC.")).to_be_visible()  # what is typed into the filter
+    scheduled("second", at=MONDAY)
+    expect(page.get_by_role("row", name=re.compile("second"))).to_contain_text("2090-01-02 18:00:00")
+    page.reload()
+    expect(row).to_contain_text("2090-01-02 18:00:00")
+
+    page.get_by_role("button", name="Times in UTC or in your own zone").click()
+    expect(row).to_contain_text("2090-01-02 09:00:00")
+    expect(page.get_by_role("columnheader", name="Due, or was scheduled for (UTC)")).to_be_visible()
