@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections import Counter
+from copy import copy
 from functools import cache
 from importlib import import_module
 
@@ -13,13 +14,19 @@ import django
 import pytest
 import redis as redis_library
 from django.conf import settings
+from django.template import Context, RequestContext
 from django.test import TransactionTestCase
+from django.test import client as test_client
+from django.test.utils import ContextList
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from tests.support.new_process import end_chores, forget
+from tests.support.plan_cache import keep_plans
 from tests.support.scale import FULL
 from tests.support.servers import TEMPLATE, Servers, Template
 
@@ -58,6 +65,10 @@ def pytest_configure(config) -> None:
         suppress_health_check=[HealthCheck.too_slow],
     )
     hypothesis_settings.load_profile("here")
+    # Nor ones that are made of the constants of whatever modules this process has imported by then: which those are
+    # depends on the files that it has run before, and each new one would have all of them gone through again.
+    if not FULL:
+        providers._get_local_constants = Constants
     if ours:
         _servers = Servers()
         os.environ.update(_servers.environment())
@@ -86,6 +97,15 @@ def pytest_configure(config) -> None:
         middleware.files.update(found)
 
     WhiteNoiseMiddleware.add_files_from_finders = add_files
+    # Nor keep a copy of the context for each of the sixty templates of a page: tests look at the page's own.
+    test_client.store_rendered_templates = _store_page
+    keep_plans()
+
+
+def _store_page(store: dict, signal, sender, template, context: Context, **_: object) -> None:
+    """The first that is rendered for a request is the whole page."""
+    if isinstance(context, RequestContext) and "context" not in store:
+        store["templates"], store["context"] = [template], ContextList([copy(context)])
 
 
 @pytest.hookimpl(trylast=True)
