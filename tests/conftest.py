@@ -20,8 +20,6 @@ from django.test import client as test_client
 from django.test.utils import ContextList
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
-from hypothesis.internal.conjecture import providers
-from hypothesis.internal.constants_ast import Constants
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -65,10 +63,6 @@ def pytest_configure(config) -> None:
         suppress_health_check=[HealthCheck.too_slow],
     )
     hypothesis_settings.load_profile("here")
-    # Nor ones that are made of the constants of whatever modules this process has imported by then: which those are
-    # depends on the files that it has run before, and each new one would have all of them gone through again.
-    if not FULL:
-        providers._get_local_constants = Constants
     if ours:
         _servers = Servers()
         os.environ.update(_servers.environment())
