@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections import Counter
+from copy import copy
 from functools import cache
 from importlib import import_module
 
@@ -13,13 +14,17 @@ import django
 import pytest
 import redis as redis_library
 from django.conf import settings
+from django.template import Context, RequestContext
 from django.test import TransactionTestCase
+from django.test import client as test_client
+from django.test.utils import ContextList
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from tests.support.new_process import end_chores, forget
+from tests.support.plan_cache import keep_plans
 from tests.support.scale import FULL
 from tests.support.servers import TEMPLATE, Servers, Template
 
@@ -86,6 +91,15 @@ def pytest_configure(config) -> None:
         middleware.files.update(found)
 
     WhiteNoiseMiddleware.add_files_from_finders = add_files
+    # Nor keep a copy of the context for each of the sixty templates of a page: tests look at the page's own.
+    test_client.store_rendered_templates = _store_page
+    keep_plans()
+
+
+def _store_page(store: dict, signal, sender, template, context: Context, **_: object) -> None:
+    """The first that is rendered for a request is the whole page."""
+    if isinstance(context, RequestContext) and "context" not in store:
+        store["templates"], store["context"] = [template], ContextList([copy(context)])
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,7 +9,9 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Group, Permission
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tasks_app.core.throttle import Rule
@@ -239,6 +241,20 @@ def test_every_way_to_get_or_lose_rights_is_recorded():
         assert AuditEntry.objects.count() > before, way
     texts = " ".join(str(row.detail) for row in AuditEntry.objects.all())
     assert "another one" not in texts and ann.password not in texts and "pbkdf2" not in texts
+
+
+def test_many_rights_at_once_are_one_row_with_the_statements_of_one():
+    ann = person("ann")
+    first, *others = Permission.objects.filter(content_type__app_label="articles_app")
+
+    with CaptureQueriesContext(connection) as one:
+        ann.user_permissions.add(first)
+    with CaptureQueriesContext(connection) as many:
+        ann.user_permissions.add(*others)
+
+    assert len(others) > 3 and len(many) == len(one)
+    row = AuditEntry.objects.latest("id")
+    assert {*row.detail["user_permissions"]} == {f"articles_app.{other.codename}" for other in others}
 
 
 def test_what_changes_no_right_is_not_recorded():

@@ -64,12 +64,16 @@ def launch(playwright: Playwright, path: str) -> Browser:
     return playwright.chromium.launch(executable_path=path, args=arguments)
 
 
+PERMISSION = ("content_type__app_label", "codename")
+
+
 def person(name: str, *permissions: str, staff: bool = True, superuser: bool = False):
     """A user who may do what `permissions` name, such as "articles_app.change_article"."""
     user = get_user_model().objects.create_user(name, password=PASSWORD, is_staff=staff, is_superuser=superuser)
-    for permission in permissions:
-        app, codename = permission.split(".")
-        user.user_permissions.add(Permission.objects.get(content_type__app_label=app, codename=codename))
+    if permissions:
+        named = Permission.objects.filter(codename__in=[one.partition(".")[2] for one in permissions])
+        ids = {f"{app}.{codename}": id_ for id_, app, codename in named.values_list("id", *PERMISSION)}
+        user.user_permissions.add(*(ids[one] for one in permissions))
     return user
 
 

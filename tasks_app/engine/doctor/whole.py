@@ -1,8 +1,7 @@
 """All rules at once, over all that is there and in one snapshot: for tests, chaos and drills, where little is there."""
 
 from tasks_app.conf import conf
-from tasks_app.database import our_connection
-from tasks_app.sql import _text
+from tasks_app.sql import _text, execute
 
 from .checks import ANYWHERE, CHECKS, Check
 from .examine import END, params
@@ -17,11 +16,8 @@ def broken_rules() -> list[tuple[str, str, str]]:
     parts = [
         f"SELECT '{rule}' AS rule, id::text, detail FROM (\n{query}\n) AS broken(id, detail)" for rule, query in rules
     ]
-    ours = our_connection()
-    ours.ensure_connection()
-    # Prepared: planning so long a statement costs more than running it, and some tests ask after every step.
-    whole = ours.connection.execute(EVENTS + " UNION ALL ".join(parts), params(0, END, None), prepare=True)
-    return whole.fetchall()
+    # Planning so long a statement costs more than running it, and some tests ask after every step: its plan is kept.
+    return execute(EVENTS + " UNION ALL ".join(parts), params(0, END, None), long=True)
 
 
 def assert_consistent() -> None:

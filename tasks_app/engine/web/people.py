@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 
 from django.contrib.auth import get_permission_codename, get_user_model
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.core.exceptions import BadRequest
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
@@ -204,7 +204,7 @@ def _on_members(sender, instance, action, reverse, model, pk_set, **_) -> None:
     if outcome is None or (pk_set is not None and not pk_set):
         return
     name = _relation(sender)
-    others = model._default_manager.filter(pk__in=pk_set) if pk_set is not None else _all_of(instance, name, reverse)
+    others = _known(model, pk_set) if pk_set is not None else _all_of(instance, name, reverse)
     if reverse:
         entries = [Entry(_subject(other), outcome, None, {name: [_label(instance)]}) for other in others]
     else:
@@ -229,6 +229,11 @@ def _all_of(instance, name: str, reverse: bool) -> Iterable:
     if not reverse:
         return list(getattr(instance, name).all())
     return list(get_user_model()._default_manager.filter(**{name: instance}))
+
+
+def _known(model, ids: set) -> Iterable:
+    found = model._default_manager.filter(pk__in=ids)
+    return found.select_related("content_type") if model is Permission else found  # its label names the app
 
 
 def _subject(one) -> str:

@@ -71,8 +71,9 @@ def dispatcher(broker):
 
 
 @pytest.fixture
-def worker():
-    """A live worker with two slots in every lane."""
+def worker(settings):
+    """A live worker with two slots in every lane, which does not fall silent while a busy machine gets on."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 3600.0}
     nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "deferred", "backfill"])
 
 

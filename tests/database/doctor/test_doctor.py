@@ -13,10 +13,12 @@ from django.db import connection
 from tasks_app.client import reschedule
 from tasks_app.engine.doctor.checks import CHECKS, NAMES, check_named
 from tasks_app.engine.doctor.examine import examine
+from tasks_app.engine.doctor.told import EVENTS
 from tasks_app.engine.doctor.treat import treat
+from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.lifecycle.past import move_batches
 from tasks_app.models import AnyTask, AuditEntry, DlqEntry, ScheduleTask, Turn
-from tasks_app.sql import columns_of
+from tasks_app.sql import columns_of, execute
 from tests.support.engine import row
 from tests.support.events import told
 from tests.support.graphs import begun, family, tasks, waits
@@ -446,6 +448,11 @@ def test_what_makes_no_sense_is_refused(words: Iterable[str], says: str):
     with pytest.raises(CommandError, match=says) as refused:
         doctor(*words)
     assert refused.value.returncode == 2
+
+
+def test_all_rules_at_once_are_planned_once():
+    assert broken_rules() == broken_rules() == []
+    assert execute("SELECT name FROM pg_prepared_statements WHERE starts_with(statement, %s)", [EVENTS])
 
 
 def test_the_list_and_the_page_say_what_each_repair_does():

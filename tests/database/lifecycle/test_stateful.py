@@ -31,6 +31,7 @@ from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.reports import report
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch, heartbeat, start, still_ours
+from tasks_app.sql import execute
 from tests.support.engine import claim_due, expire_lease, make_due
 from tests.support.marks import LONG_LEASES, commits
 from tests.support.scale import FULL
@@ -520,8 +521,7 @@ def read_batches() -> dict[str, tuple]:
 
 
 def query(statement: str, *params: object) -> list[tuple]:
-    connection.ensure_connection()
-    return connection.connection.execute(statement, params, prepare=True).fetchall()
+    return execute(statement, params, long=True)
 
 
 @pytest.fixture

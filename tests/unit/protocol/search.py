@@ -80,7 +80,7 @@ def search(
     """Visit all states, or those within `max_depth` steps; `blind` names promises not to look at."""
     first = canonical(first_state(scope))
     parents: dict[State, State | None] = {first: None}
-    verbs = [(verb, verb in CALM) for verb in _possible(rules, scope)]
+    verbs = [(_telling(verb, rules), verb in CALM) for verb in _possible(rules, scope)]
     level, depth, steps = [first], 0, 0
     while level and depth != max_depth:
         next_level: list[State] = []
@@ -88,7 +88,7 @@ def search(
         for state in level:
             at_rest = True
             for verb, calm in verbs:
-                for move, reached in _steps(verb, state, rules, scope):
+                for move, reached in verb(state, rules, scope):
                     steps += 1
                     flaws = flaws_in_step(state, move, reached)
                     after = canonical(reached)
@@ -114,11 +114,11 @@ def _possible(rules: Rules, scope: Scope) -> list[Verb]:
     return [verb for verb in CALM + REST if verb not in NEEDED or NEEDED[verb](rules, scope)]
 
 
-def _steps(verb: Verb, state: State, rules: Rules, scope: Scope) -> Moves:
+def _telling(verb: Verb, rules: Rules) -> Verb:
     """What a verb can do, with its events beside it."""
     if rules.change_and_its_events_are_one_transaction:
-        return verb(state, rules, scope)
-    return (telling.tell(move, after, rules) for move, after in verb(state, rules, scope))
+        return verb
+    return lambda state, rules, scope: (telling.tell(*step, rules) for step in verb(state, rules, scope))
 
 
 def calm_steps(scope: Scope) -> dict[State, set[State]]:
@@ -147,7 +147,7 @@ def _trace(parents: dict[State, State | None], state: State, rules: Rules, scope
 
 def _move_between(before: State, after: State, rules: Rules, scope: Scope) -> Move:
     for verb in CALM + REST:
-        for move, reached in _steps(verb, before, rules, scope):
+        for move, reached in _telling(verb, rules)(before, rules, scope):
             if canonical(reached) == after:
                 return move
     raise AssertionError("two states without a move between them")
