@@ -13,13 +13,13 @@ from django.db import connection
 from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.models import Campaign
 
-from . import curbs, journal, sites, turns
+from . import curbs, journal, leaving, sites, turns
 from .events import EventEvidence, Matched, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
 from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
 from .receiver import WEBHOOK
-from .scenarios import WORKERS, Fault, Scenario
+from .scenarios import LEAVING, WORKERS, Fault, Scenario
 from .subscribers import BAD, GOOD
 from .workload import BRIEF_TYPE, POISON_MAX_RETRY, POISONS, Wish, is_transactional
 
@@ -40,12 +40,13 @@ def gather(
     calls = [json.loads(line) for line in journal.read("client")]
     again = [json.loads(line) for line in journal.read("again")]
     batches = _query(f"SELECT ids, ok + failed, reaped FROM {BATCHES} WHERE started_at IS NOT NULL")
-    keys = dict(_query(f"SELECT id, biz_key FROM {TASKS}"))
+    left = leaving.newest(leaving.copies(LEAVING)) if scenario.leaves else {}
+    keys = dict(_query(f"SELECT id, biz_key FROM {TASKS}")) | {one.id: one.key for one in left.values()}
     unsettled = [ids for ids, settled, _ in batches if settled < len(ids)]
     events = _events(scenario) if scenario.events else None
     return Evidence(
         asked=_asked_before(wishes, scenario) | _asked_by_client(calls, again, scenario),
-        statuses=_statuses(),
+        statuses=_statuses() | {one.key: [one.status] for one in left.values()},
         rows=Counter(key for (key,) in _query("SELECT key FROM chaos_effect")),
         lines=Counter(journal.read("effects")),
         unsettled_runs=Counter(keys[task_id] for ids in unsettled for task_id in ids if task_id in keys),
@@ -69,6 +70,7 @@ def gather(
         wrong_events=list(wrong_events(events)) if events else [],
         out_of_order=out_of_order() if scenario.graphs else [],
         wrong_answers=_wrong_answers(again),
+        wrong_leaving=_wrong_leaving(left) if scenario.leaves else [],
         wrong_curbs=_wrong_curbs() if scenario.holds else [],
         wrong_starts=_wrong_starts(fleet) if scenario.sites else [],
         wrong_turns=list(turns.wrong_turns(turns.witnessed(), turns.results())) if scenario.turns else [],
@@ -80,6 +82,17 @@ def _wrong_starts(fleet: Fleet) -> list[str]:
     where = {pid: site for name, site in sites.SITES.items() for pid in fleet.members[name].children_seen}
     named = (sites.Started(int(name.rpartition(":")[2]), at) for name, at in starts)
     return list(sites.wrong_starts(sites.seen(), named, where))
+
+
+def _wrong_leaving(left: Mapping[int, leaving.Copied]) -> list[str]:
+    [(state, removed)] = _query(
+        "SELECT t.state, a.removed FROM punctual_tenant t JOIN punctual_tenant_archive a ON a.tenant = t.name"
+        " WHERE t.name = %s",
+        [LEAVING],
+    )
+    own = "SELECT id FROM {} WHERE tenant = %s"
+    here = {id_ for table in ("punctual_task", "punctual_past") for (id_,) in _query(own.format(table), [LEAVING])}
+    return leaving.wrong_leaving(state, len(here), removed, left, {id_ for (id_,) in _query(f"SELECT id FROM {TASKS}")})
 
 
 def _wrong_curbs() -> list[str]:
@@ -138,6 +151,7 @@ def _asked_before(wishes: Iterable[Wish], scenario: Scenario) -> dict[str, Asked
             is_transactional(wish.task_type),
             POISONS.get(wish.poison, "SUCCESS"),
             brief=_brief(wish.task_type, scenario),
+            leaves=scenario.leaves and wish.tenant == LEAVING,
         )
         for wish in wishes
     }

@@ -9,7 +9,7 @@ import redis
 from tasks_app.embedded import Services
 from tasks_app.embedded.standby import Standby
 
-from . import curbs, sites, suspension
+from . import curbs, leaving, sites, suspension
 from .copies import Copy
 from .fleet import Fleet
 from .proxy import Proxy
@@ -160,6 +160,10 @@ class Faults:
             )
 
     # Tenants.
+
+    def begin_archive_tenant(self, name: str) -> None:
+        self._services.postgres.wait_ready()
+        leaving.archive(name)
 
     def begin_suspend(self, name: str) -> None:
         self._services.postgres.wait_ready()

@@ -21,6 +21,7 @@ class Asked:
     expected: str = "SUCCESS"  # the status it must come to
     times: int = 1  # that it was asked for and accepted: after each it must run, and has a row of its own
     times_unknown: int = 0  # and so often nobody knows whether it was
+    leaves: bool = False  # its tenant is archived meanwhile: it may be there without ever having run
     brief: bool = False  # its row may be gone for good once it has taken effect
 
 
@@ -53,6 +54,7 @@ class Evidence:
     out_of_order: list[str] = field(default_factory=list)  # tasks of graphs that ran before those they wait for
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
     wrong_curbs: list[str] = field(default_factory=list)  # left behind, or what they hold back ran all the same
+    wrong_leaving: list[str] = field(default_factory=list)  # of a tenant that was archived
     wrong_copies: list[str] = field(default_factory=list)  # of the database that did anything, or didn't notice
     wrong_starts: list[str] = field(default_factory=list)  # by a site while another one was open
     wrong_turns: list[str] = field(default_factory=list)  # instances of a job that overlapped, or never ended
@@ -172,7 +174,10 @@ def _judge_status(key: str, status: str, runs: int, asked: Asked, evidence: Evid
     effects = (evidence.rows if asked.transactional else evidence.lines)[key]
     if (evidence.lines if asked.transactional else evidence.rows)[key]:
         seen.add("unexpected", f"{key} has an effect of another kind of handler")
-    if status not in FINAL:
+    if status not in FINAL and asked.leaves:
+        seen.tally("left")
+        runs = 0
+    elif status not in FINAL:
         seen.add("stuck", f"{key} is still {status}")
     elif status == asked.expected:
         seen.tally("finished")
@@ -217,6 +222,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("out_of_order", sentence)
     for sentence in evidence.wrong_turns:
         seen.add("turn", sentence)
+    for sentence in evidence.wrong_leaving:
+        seen.add("leaving", sentence)
     for sentence in evidence.wrong_copies:
         seen.add("copies", sentence)
     for sentence in evidence.wrong_starts:

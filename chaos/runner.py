@@ -26,13 +26,14 @@ from .graphs import make_graphs
 from .oracle import FINAL, Verdict, judge
 from .receiver import WEBHOOK, Receiver
 from .recovery import Recovery, recoveries
-from .scenarios import RUN_LEASE_SECONDS, WAVES, Fault, Scenario
+from .scenarios import LEAVING, RUN_LEASE_SECONDS, WAVES, Fault, Scenario
 from .workload import (
     BACKFILLED_TYPE,
     MENDED,
     POISON_MAX_RETRY,
     Wish,
     crowded,
+    departing,
     hopeless,
     innocents,
     instances,
@@ -157,6 +158,8 @@ class _Run:
         dice = random.Random(f"{self.seed}/workload")
         poison = poisonous(dice, self.scenario.poison_each, self.scenario.seconds)
         wishes = innocents(dice, tasks, self.scenario.seconds) + poison
+        if self.scenario.leaves:
+            return departing(wishes, LEAVING)
         return crowded(wishes, WAVES) if self.scenario.crowds else wishes
 
     def _graphs(self) -> list[Wish]:
@@ -230,6 +233,9 @@ class _Run:
                 continue
             done, unfinished, waiting_for_their_time = seen
             held = (self.scenario.holds or self.scenario.sites) and self._any("punctual_curb")
+            held |= self.scenario.leaves and self._any(
+                f"punctual_tenant WHERE name = '{LEAVING}' AND state <> 'ARCHIVED'"
+            )
             if not unfinished and not held and not self._any("punctual_campaign WHERE state = 'RUNNING'"):
                 break
             if done != last or waiting_for_their_time or held:

@@ -10,6 +10,7 @@ SLOTS = 2  # of each worker
 RUN_LEASE_SECONDS = 4.0  # as in settings.py; a test compares them
 
 TENANT = "default"  # of all tasks
+LEAVING = "leaving"  # a tenant that has half of them, where one does
 
 QUIET_START, QUIET_END = 2.0, 8.0  # seconds without a fault at both ends of a run: to get going, and to get over it
 
@@ -19,6 +20,7 @@ MOVES = {"CHAOS_MOVES": "1"}
 EVENTS = {"CHAOS_EVENTS": "1"}
 GRAPHS = {"CHAOS_GRAPHS": "1"}
 SAFEGUARDS = {"CHAOS_SAFEGUARDS": "1"}
+ARCHIVE = {"CHAOS_ARCHIVE": "1"}
 HOLDS = ("degraded", "low", "type", "trial", "retries")  # as in curbs.py; a test compares them
 
 
@@ -65,6 +67,7 @@ class Scenario:
     webhooks: bool = False  # and one of the subscribers is a receiver of webhooks
     turns: bool = False  # jobs that must not run over themselves fire every second
     crowds: bool = False  # tenants share a lane: half of the tasks come in waves, of two of them
+    leaves: bool = False  # half of the tasks are of a tenant that is archived meanwhile
     holds: bool = False  # safeguards are forced and ended, and a witness sees what they hold back
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     standby: bool = False  # the database has a synchronous standby, and every process knows both servers
@@ -231,6 +234,18 @@ def _suspend(dice: random.Random) -> Iterable[Fault]:
         yield Fault(round(killed, 2), "kill", dice.choice(BEATS + WORKERS))
 
 
+def _leave(dice: random.Random) -> Iterable[Fault]:
+    """Beats do it, so most of the others are for them; the archive begins when half of its tasks have run."""
+    yield Fault(24.0, "archive_tenant", LEAVING)
+    menu = [("kill", name, 0) for name in BEATS * 3 + WORKERS]
+    menu += [("cut_connections", "database", 0)] * 2 + [("stop_postgres", "database", 1)]
+    menu += [("freeze", name, 5) for name in BEATS]
+    dice.shuffle(menu)
+    moments = [24.5 + 2.2 * (n + dice.uniform(0, 0.6)) for n in range(len(menu))]
+    for at, (kind, target, seconds) in zip(moments, menu, strict=True):
+        yield Fault(round(at, 2), kind, target, seconds)
+
+
 def _crowd(dice: random.Random) -> Iterable[Fault]:
     """Each wave meets a kill, most of them of whoever shares out the lane."""
     for at in WAVES[:-1]:
@@ -365,6 +380,15 @@ ALL = {
             "the tenant suspended and resumed six times; kill -9 of beats and workers, half of it meanwhile",
             60,
             _suspend,
+        ),
+        Scenario(
+            "leave",
+            "a tenant with half of the tasks is archived; meanwhile beats killed and stopped for more than a lease, "
+            "workers killed, PostgreSQL stopped, connections cut",
+            64,
+            _leave,
+            ARCHIVE,
+            leaves=True,
         ),
         Scenario(
             "crowd",

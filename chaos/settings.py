@@ -39,6 +39,8 @@ if os.environ.get("CHAOS_MOVES"):
         "PARTITION_HOURS": 1 / 60,
         "RETENTION": {"brief": {"hot_days": 2 / 86_400}},
     }
+if os.environ.get("CHAOS_ARCHIVE"):
+    PUNCTUAL |= {"ARCHIVE_URL": os.path.join(os.environ["CHAOS_FOLDER"], "archive")}
 if os.environ.get("CHAOS_EVENTS"):
     # A call that hangs is given up while its receiver is still stopped.
     PUNCTUAL |= {"EVENTS": ["*"], "RELAY_GIVE_UP_SECONDS": 3600, "WEBHOOK_TIMEOUT_SECONDS": 2.0}

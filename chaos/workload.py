@@ -66,6 +66,11 @@ def crowded(wishes: Sequence[Wish], waves: Sequence[float]) -> list[Wish]:
     return found
 
 
+def departing(wishes: Sequence[Wish], tenant: str) -> list[Wish]:
+    """Every second one is of this tenant."""
+    return [replace(wish, tenant=tenant) if n % 2 else wish for n, wish in enumerate(wishes)]
+
+
 def innocent(dice: random.Random, key: str, at: float = 0.0) -> Wish:
     payload: dict = {}
     if dice.random() < FAILS_ONCE:

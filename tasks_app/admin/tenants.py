@@ -20,6 +20,7 @@ from tasks_app.engine.watch.tenants import COUNTED, defaults_of, list_tenants, q
 from tasks_app.lifecycle import tenant_archive, tenants
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Tenant
+from tasks_app.pages.language import speaking
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
@@ -27,6 +28,7 @@ from tasks_app.pages.typed import take_back
 from .forms import UtcField
 from .rights import LookOnly, may_operate_tenants, may_view_tenants, requires
 from .secrets import ReasonOnly
+from .tenant_use import SPAN_WORDS, SPANS, use_charts
 
 SHOWN = 500
 LIST = "tasks_app_tenant_changelist"
@@ -154,7 +156,15 @@ class TenantAdmin(LookOnly, ModelAdmin):
     @requires(may_view_tenants)
     def show_view(self, request: HttpRequest, name: str) -> HttpResponse:
         row = _row(name)
+        span = request.GET.get("use", "week")
+        if span not in SPANS:
+            raise Http404(gettext("There is no such span of time."))
+        with speaking(request):
+            charts = use_charts(row.name, span)
         context = self._page(request, gettext("Tenant {row}").format(row=row)) | {
+            "charts": charts,
+            "span": span,
+            "spans": SPAN_WORDS,
             "row": row,
             "view": (view := view_of(row)),
             "archive": view.archive and words_of(view.archive),

@@ -16,7 +16,7 @@ READ = {
     *("list_secrets", "list_subscriptions", "read_subscription", "list_deliveries"),
     *("list_alarm_rules", "read_alarm_rule", "list_alarm_channels", "read_alarm_channel", "read_channel_alerts"),
     *("list_incidents", "read_incident", "list_dead_letters", "group_dead_letters", "read_dead_letter"),
-    *("list_all_tenants", "read_tenant", "list_audit"),
+    *("list_all_tenants", "read_tenant", "read_tenant_use", "list_audit"),
     *("read_health", "read_service_levels", "read_forecast", "read_version"),
     # Those who run the installation see more here, and others that it works.
     *("read_safeguards", "list_safeguard_incidents", "read_installation", "read_all_sites", "list_recoveries"),

@@ -5,11 +5,12 @@ from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from django.http import HttpRequest
-from ninja import Path, Router, Schema
+from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
+from tasks_app.core.tenants import COUNTED
 from tasks_app.engine.operations.callers import Caller
-from tasks_app.engine.watch.tenants import TenantView, list_tenants, view_of
+from tasks_app.engine.watch.tenants import USE_HOURS, TenantView, list_tenants, use_of, view_of
 from tasks_app.lifecycle import tenant_archive, tenants
 
 from .auth import caller, refuse_without
@@ -45,6 +46,10 @@ class TenantArchivePhase(StrEnum):
     WAIT = "WAIT"
     EXPORT = "EXPORT"
     REMOVE = "REMOVE"
+
+
+QuotaName = StrEnum("QuotaName", {name.upper(): name for name in COUNTED})
+QuotaName.__doc__ = "The quotas of which it is counted how much is used."
 
 
 class QuotasIn(Model):
@@ -192,6 +197,19 @@ class TenantOut(Schema):
         return cls(**plain | {"archive": told})
 
 
+class UsedOut(Schema):
+    """How much of a quota was used in an hour."""
+
+    quota: QuotaName
+    hour: datetime = Field(description="When it began")
+    used: int = Field(description="The most of it, of what was counted once a minute")
+    limit: int = Field(description="The quota, when it was last counted in that hour")
+
+
+class TenantUseOut(Schema):
+    items: list[UsedOut] = Field(description="By quota and hour; hours in which nothing was used are left out")
+
+
 class TenantPage(Page):
     items: list[TenantOut]
 
@@ -226,6 +244,19 @@ def read_tenant(request: HttpRequest, name: Named):
     asked = caller(request)
     refuse_without(request, asked, "tasks_app.view_tenant")
     return TenantOut.of(view_of(_seen(name, asked)))
+
+
+@router.get("/{name}/use", response=TenantUseOut, summary="How much of its quotas a tenant has used, by the hour")
+def read_tenant_use(
+    request: HttpRequest,
+    name: Named,
+    hours: Annotated[int, Query(ge=1, le=USE_HOURS, description="How far back")] = 168,
+    quota: Annotated[QuotaName | None, Query(description="Only this one")] = None,
+):
+    asked = caller(request)
+    refuse_without(request, asked, "tasks_app.view_tenant")
+    use = use_of(_seen(name, asked).name, hours, COUNTED if quota is None else (quota,))
+    return {"items": [UsedOut(quota=one, **hour._asdict()) for one, found in use.items() for hour in found]}
 
 
 @router.patch("/{name}", response=TenantOut, summary="Change a tenant or its quotas")

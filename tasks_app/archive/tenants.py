@@ -74,6 +74,7 @@ TABLES = (
     Table("unit_revisions", "punctual_unit_revision"),
     Table("dead_letters", "punctual_dead_letter"),
     Table("held", "punctual_held", key="task"),
+    Table("quota_use", "punctual_quota_use"),
     Table("attempts", "punctual_attempt", OF_TASKS),
     Table("logs", "punctual_log", OF_TASKS),
     Table("past", "punctual_past", in_use=True),

@@ -65,8 +65,12 @@ UNFOLD = (
 )
 # What charts count: `bars` asks for one of them, or for several.
 COUNTED = (
+    gettext_noop("call"),
+    gettext_noop("calls"),
     gettext_noop("firing"),
     gettext_noop("firings"),
+    gettext_noop("job"),
+    gettext_noop("jobs"),
     gettext_noop("letter"),
     gettext_noop("letters"),
     gettext_noop("task"),

@@ -40,6 +40,10 @@ QUOTAS = {
 }
 
 
+# Of these it is counted how much is used, and kept for some weeks.
+COUNTED = ("max_jobs", "max_tasks", "schedules_per_second", "max_running", "calls_per_minute")
+
+
 def checked_quotas(given: Mapping[str, object]) -> dict[str, int | None]:
     """Quotas as they are given; InvalidTask names the one that won't do. None: no such quota."""
     found: dict[str, int | None] = {}

@@ -50,7 +50,7 @@ from .task_log import TaskLog
 from .task_progress import TaskProgress
 from .task_trace import TaskTrace
 from .task_wait import TaskWait
-from .tenant import HeldTask, ScheduleCount, Tenant, TenantArchive
+from .tenant import HeldTask, QuotaUse, ScheduleCount, Tenant, TenantArchive
 from .tenant_key import KeyWalk, TenantKey
 from .turn import Turn
 from .type_limit import TypeLimit
@@ -112,6 +112,7 @@ __all__ = [
     "PastTask",
     "Pulse",
     "PulseReader",
+    "QuotaUse",
     "Recovery",
     "RehearsedTask",
     "Safeguard",

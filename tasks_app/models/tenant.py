@@ -146,6 +146,27 @@ class ScheduleCount(OurModel):
         return f"{self.tasks} tasks of {self.tenant}"
 
 
+class QuotaUse(OurModel):
+    """How much of a quota a tenant has used in one hour; hours in which it used nothing have no row."""
+
+    tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
+    quota = models.CharField(max_length=20, db_collation="C")
+    hour = models.DateTimeField()
+    used = models.BigIntegerField(help_text="The most of it in that hour.")
+    last = models.BigIntegerField(help_text="When it was last counted.")
+    most = models.BigIntegerField(help_text="The quota, when it was last counted.")
+
+    class Meta:
+        db_table = "punctual_quota_use"
+        default_permissions = ()
+        verbose_name_plural = "quota use"
+        indexes = [models.Index(fields=["hour"], name="punctual_quota_use_hour")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "quota", "hour"], name="punctual_quota_use_once")]
+
+    def __str__(self) -> str:
+        return f"{self.quota} of {self.tenant}"
+
+
 class TenantArchive(OurModel):
     """How far a tenant is on its way into the archive; of one that is there, who sent it, when, and where it lies."""
 

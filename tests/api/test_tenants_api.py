@@ -2,7 +2,9 @@
 
 import pytest
 
+from tasks_app.engine import calls
 from tasks_app.engine.beat import quotas
+from tasks_app.engine.web import throttle
 from tasks_app.lifecycle import tenants
 from tasks_app.models import Tenant
 from tests.support.api import JOB, Api
@@ -104,6 +106,28 @@ def test_calls_beyond_the_quota_of_a_minute_are_refused_for_all_tokens_of_the_te
     assert (refused.code, refused.body["quota"]["name"]) == ("SCH_429_QUOTA", "calls_per_minute")
     assert 0 < int(refused.headers["Retry-After"]) <= 60
     assert other.get("/lanes").status == 200
+
+
+def test_how_much_of_its_quotas_a_tenant_has_used_is_read_by_the_hour_and_calls_are_told_of(monkeypatch):
+    api, other = Api("acme"), Api("other")
+    tenants.edit("acme", {"calls_per_minute": 5, "max_tasks": 10}, operator())
+    scheduled("there", tenant="acme", at=TUESDAY)
+    this = calls.window()
+    monkeypatch.setattr(throttle, "window", lambda: this)
+    for _ in range(4):
+        assert api.get("/lanes").status == 200
+
+    for module in (calls, throttle):
+        monkeypatch.setattr(module, "window", lambda: this + 1)  # a minute later
+    quotas.count_quotas()
+
+    use = {one["quota"]: (one["used"], one["limit"]) for one in api.get("/tenants/acme/use").body["items"]}
+    assert use == {"calls_per_minute": (4, 5), "max_tasks": (1, 10)}
+    assert Tenant.objects.get(name="acme").near == ["calls_per_minute"]
+    assert [one["quota"] for one in api.get("/tenants/acme/use?quota=max_tasks").body["items"]] == ["max_tasks"]
+    assert other.get("/tenants/acme/use").status == 404
+    assert other.get("/tenants/other/use").body == {"items": []}
+    assert api.get("/tenants/acme/use?hours=745").status == 422
 
 
 def test_a_token_makes_its_tenant_known():

@@ -36,7 +36,7 @@ REMEMBERED = {
     f"{BEAT}.mover": ("_walked_to", "_walked_at", "_vain", "_rested"),
     f"{BEAT}.overdue": ("_stopped",),
     f"{BEAT}.ping": ("_stopped",),
-    f"{BEAT}.quotas": ("_jobs_at",),
+    f"{BEAT}.quotas": ("_jobs_at", "_noted_at"),
     f"{BEAT}.releaser": ("_walked_to",),
     f"{BEAT}.rescue": ("_walked_to",),
     f"{BEAT}.resuming": ("_stopped",),

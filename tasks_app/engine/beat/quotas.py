@@ -1,25 +1,31 @@
 """The chore `quotas`: counts what tenants with a quota use; tasks and jobs in one statement for all of them."""
 
 import time
+from math import ceil
 
-from tasks_app.core.tenants import NEAR
+from tasks_app.core.tenants import COUNTED, NEAR
 from tasks_app.database import atomic
+from tasks_app.engine.calls import of_last_minute
 from tasks_app.lifecycle.held import room_of
 from tasks_app.lifecycle.quotas import FORGET_SECONDS, RATE_SECONDS, tell_near
 from tasks_app.models import Tenant
-from tasks_app.sql import run
+from tasks_app.sql import array, run
 
 COUNTED_ROWS = 200_000  # of the table of tasks; of a larger one some pages are counted, and the rest reckoned
 ROWS_A_PAGE = 30
 JOBS_SECONDS = 60.0  # between two counts of jobs, which people make
+NOTE_SECONDS = 60.0  # between two notes of what is used, in a row for each hour
+CALLS = "calls_per_minute"
 
+_noted_at = float("-inf")  # when this beat did so last, by the monotonic clock
 _jobs_at = float("-inf")  # when this beat counted them last, by the monotonic clock
 
 
 def count_quotas() -> str:
     """Tells of those that come near a quota. Returns what it did, for the log."""
     near = count_used()
-    return f"{near} came near a quota of tasks or jobs, {count_scheduled() + count_running()} others looked at"
+    looked = count_scheduled() + count_running() + note_use()
+    return f"{near} came near a quota of tasks or jobs, {looked} others looked at"
 
 
 def count_used() -> int:
@@ -59,6 +65,44 @@ def count_running() -> int:
     return len(bounded)
 
 
+def note_use() -> int:
+    """Once a minute: how much of their quotas tenants use, for the history of it; and tell of those that call the REST
+    API nearly as often as they may."""
+    global _noted_at
+    now = time.monotonic()
+    if now - _noted_at < NOTE_SECONDS:
+        return 0
+    _noted_at = now
+    counted = list(Tenant.objects.exclude(**dict.fromkeys(COUNTED)).values("name", "tasks", "jobs", *COUNTED))
+    used = _used(counted)
+    found = [(row["name"], quota, used[quota].get(row["name"], 0), row[quota]) for row in counted for quota in COUNTED]
+    rows = [row for row in found if row[2] and row[3] is not None]
+    names, quotas, uses, limits = zip(*rows, strict=True) if rows else ((), (), (), ())
+    run("note_used", {"tenants": list(names), "quotas": list(quotas), "used": array(uses), "most": array(limits)})
+    _tell_callers([row for row in found if row[1] == CALLS and row[3] is not None])
+    return len(counted)
+
+
+def _used(counted: list[dict]) -> dict[str, dict[str, int]]:
+    """By quota and tenant."""
+    rates = run("scheduled_lately", {"window": RATE_SECONDS})
+    bounded = {row["name"]: row["max_running"] for row in counted if row["max_running"] is not None}
+    return {
+        "max_jobs": {row["name"]: row["jobs"] or 0 for row in counted},
+        "max_tasks": {row["name"]: row["tasks"] or 0 for row in counted},
+        "schedules_per_second": {name: ceil(tasks / RATE_SECONDS) for name, _, tasks in rates},
+        "max_running": {name: bounded[name] - room for name, room in room_of(list(bounded)).items()},
+        CALLS: of_last_minute([row["name"] for row in counted if row[CALLS] is not None]),
+    }
+
+
+def _tell_callers(called: list[tuple[str, str, int, int]]) -> None:
+    near = _near(CALLS)
+    for name, _, used, limit in called:
+        if (name in near) != (is_near := used >= NEAR * limit):
+            _note_near(name, CALLS, limit, used, is_near)
+
+
 def _near(quota: str) -> set[str]:
     """The tenants that are known to be near it: asked once for all, since most stay as they were."""
     return set(Tenant.objects.filter(near__contains=[quota]).values_list("name", flat=True))
@@ -79,6 +123,6 @@ def _note_near(name: str, quota: str, limit: int, used: int, is_near: bool) -> N
 
 
 def count_again() -> None:
-    """The next look counts jobs, too, whenever the last one did."""
-    global _jobs_at
-    _jobs_at = float("-inf")
+    """The next look counts jobs and notes what is used, too, whenever the last one did."""
+    global _jobs_at, _noted_at
+    _jobs_at = _noted_at = float("-inf")

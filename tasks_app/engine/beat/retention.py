@@ -12,6 +12,7 @@ KEEP_NODES_SECONDS = 3_600
 KEEP_ANSWERS_DAYS = 1  # of keyed requests to the API
 KEEP_HOSTS_DAYS = 7  # that failed and were not called again
 KEEP_PROGRESS_DAYS = 1 / 24  # of runs that are over
+KEEP_USE_DAYS = 31  # of quotas
 KEEP_OUTCOMES_DAYS = 2  # a roll-up looks back a day
 CAMPAIGNS = 10  # in one step: a large one has a thousand chunks
 
@@ -34,6 +35,7 @@ class Pruned:
     progress: int
     traces: int
     owners: int
+    quota_use: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -55,6 +57,7 @@ def prune(steps: int = 20) -> Pruned:
         progress=_walk("prune_progress", KEEP_PROGRESS_DAYS, steps),
         traces=_walk("prune_traces", 0, steps),
         owners=_prune("prune_owned_units", KEEP_ANSWERS_DAYS, steps),
+        quota_use=_prune("prune_quota_use", KEEP_USE_DAYS, steps),
     )
 
 

@@ -1,16 +1,22 @@
 """Tenants as people see them: what they may have, what they use, and how much waits for them. Reads only."""
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple
+
+from django.utils import timezone
 
 from tasks_app.conf import conf
 from tasks_app.core.retry_budget import DEFAULT_BURST
+from tasks_app.core.tenants import COUNTED as COUNTED_QUOTAS
 from tasks_app.core.tenants import NEAR, QUOTAS
 from tasks_app.lifecycle.held import room_of
 from tasks_app.lifecycle.quotas import RATE_SECONDS, count_jobs
-from tasks_app.models import HeldTask, Tenant, TenantArchive
+from tasks_app.models import HeldTask, QuotaUse, Tenant, TenantArchive
 from tasks_app.sql import run
 
 COUNTED = 10_000  # tasks that wait, at most
+USE_HOURS = 31 * 24  # of the use of quotas, at most
 
 _PHASES = {
     TenantArchive.WAIT: "waiting",
@@ -36,6 +42,14 @@ class Used(NamedTuple):
     @property
     def near(self) -> bool:
         return self.limit is not None and self.used is not None and self.used >= NEAR * self.limit
+
+
+class HourOfUse(NamedTuple):
+    """How much of a quota was used in an hour, at most, and how much might have been."""
+
+    hour: datetime
+    used: int
+    limit: int
 
 
 def list_tenants(after: str, most: int, only: str | None = None) -> list[TenantView]:
@@ -71,7 +85,23 @@ def quotas_of(row: Tenant) -> list[Used]:
         used["max_running"] = row.max_running - room_of([row.name])[row.name]
     if row.max_jobs is not None:
         used["max_jobs"] = count_jobs(row.name, row.max_jobs)
+    if row.calls_per_minute is not None:
+        lately = QuotaUse.objects.filter(tenant=row.name, quota="calls_per_minute", hour__gt=_hours_ago(2))
+        used["calls_per_minute"] = lately.order_by("-hour").values_list("last", flat=True).first() or 0
     return [Used(one.name, one.words, getattr(row, one.name), used.get(one.name)) for one in QUOTAS.values()]
+
+
+def use_of(name: str, hours: int, quotas: Sequence[str] = COUNTED_QUOTAS) -> dict[str, list[HourOfUse]]:
+    """By quota, and in order, the last so many hours in which something of it was used."""
+    found = QuotaUse.objects.filter(tenant=name, quota__in=quotas, hour__gt=_hours_ago(hours)).order_by("quota", "hour")
+    use: dict[str, list[HourOfUse]] = {quota: [] for quota in quotas}
+    for row in found:
+        use[row.quota].append(HourOfUse(row.hour, row.used, row.most))
+    return {quota: rows for quota, rows in use.items() if rows}
+
+
+def _hours_ago(hours: int) -> datetime:
+    return timezone.now() - timedelta(hours=hours)
 
 
 def defaults_of(row: Tenant) -> dict[str, str]:

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.throttle import Memory, Rule
+from tasks_app.engine.calls import WINDOW_SECONDS, calls_key, window
 from tasks_app.engine.shared import Shared
 
 LOGIN_PAIR = Rule("pair", free=5, first=5, longest=900, forget=3600)
 LOGIN_ADDRESS = Rule("address", free=50, first=2, longest=60, forget=3600)
 # A token can't be guessed; this keeps a caller with an old one from asking the database all day.
 API_FAILURES = Rule("calls", free=100, first=5, longest=60, forget=900)
-WINDOW_SECONDS = 60
 THROTTLE = "throttle:"
 MEMORY = Memory()
 _shared = Shared("throttle")
@@ -96,7 +96,7 @@ def count_call(name: str, address: str) -> Calls | None:
         ("from", _place(address), conf().API_ADDRESS_CALLS_PER_MINUTE),
     ]
     limits = [
-        (conf().redis_key(f"{THROTTLE}{kind}:{_digest(who)}:{_window()}"), most) for kind, who, most in asked if most
+        (conf().redis_key(f"{THROTTLE}{kind}:{_digest(who)}:{window()}"), most) for kind, who, most in asked if most
     ]
     if not limits:
         return None
@@ -110,7 +110,7 @@ def count_call(name: str, address: str) -> Calls | None:
 
 def count_tenant_call(tenant: str) -> int:
     """Count a call of a tenant that has a quota for them; how many that makes in this minute."""
-    keys = [conf().redis_key(f"{THROTTLE}tenant:{_digest(tenant)}:{_window()}")]
+    keys = [calls_key(tenant, window())]
     counts = _shared(_COUNT, keys, [2 * WINDOW_SECONDS * 1000])
     if counts is None:
         counts = MEMORY.count(keys, 2 * WINDOW_SECONDS, time.monotonic())
@@ -149,7 +149,3 @@ def _place(address: str) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:32]
-
-
-def _window() -> int:
-    return int(time.time()) // WINDOW_SECONDS

@@ -1,4 +1,4 @@
-"""`manage.py tenant list|show|create|edit|suspend|resume|archive`: who shares the installation, and how much."""
+"""`manage.py tenant list|show|use|create|edit|suspend|resume|archive`: who shares the installation, and how much."""
 
 import json
 from argparse import SUPPRESS, ArgumentTypeError
@@ -8,15 +8,18 @@ from django.utils.dateparse import parse_datetime
 
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.phrases import counted
+from tasks_app.core.tenants import COUNTED as COUNTED_QUOTAS
 from tasks_app.core.tenants import QUOTAS, USUAL_WEIGHT
 from tasks_app.core.text import visible
 from tasks_app.engine.watch.tenants import (
     COUNTED,
+    USE_HOURS,
     TenantView,
     defaults_of,
     list_tenants,
     quotas_of,
     settings_of,
+    use_of,
     view_of,
     words_of,
 )
@@ -35,12 +38,13 @@ class Command(TerminalCommand):
         verbs = parser.add_subparsers(dest="verb", required=True)
         listed = verbs.add_parser("list", help="all tenants there are")
         show = verbs.add_parser("show", help="one tenant, its quotas and what it uses")
+        use = verbs.add_parser("use", help="how much of its quotas it has used, by the hour")
         create = verbs.add_parser("create", help="a new tenant; not needed before its first task")
         edit = verbs.add_parser("edit", help="change a tenant or its quotas")
         suspend = verbs.add_parser("suspend", help="nothing of it is started or planned, and all its data stays")
         resume = verbs.add_parser("resume", help="it goes on, with what came due meanwhile")
         archive = verbs.add_parser("archive", help="export all that is its own, and then remove it here")
-        for verb in (show, create, edit, suspend, resume, archive):
+        for verb in (show, use, create, edit, suspend, resume, archive):
             verb.add_argument("name")
         for verb in (create, edit):
             verb.add_argument("--title", help="for people")
@@ -68,7 +72,9 @@ class Command(TerminalCommand):
             verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
         for verb in (suspend, resume):
             verb.add_argument("--reason", required=True, help="why, for the audit, and for whoever asks why")
-        for verb in (listed, show):
+        use.add_argument("--hours", type=_hours, default=24, help=f"how far back, up to {USE_HOURS}; default: 24")
+        use.add_argument("--quota", choices=COUNTED_QUOTAS, help="only this one")
+        for verb in (listed, show, use):
             verb.add_argument("--json", action="store_true", dest="as_json", help="for programs")
 
     def handle(self, *args, verb: str, **options) -> None:
@@ -117,6 +123,23 @@ class Command(TerminalCommand):
         lines += [f"{name}: {says}" for name, says in defaults_of(row).items()]
         lines += [f"{name} by the settings: {says}" for name, says in settings_of(row).items()]
         self.stdout.write(visible("\n".join(lines), lines=True))
+
+    def _use(self, options: dict) -> None:
+        quotas = COUNTED_QUOTAS if options["quota"] is None else (options["quota"],)
+        use = use_of(tenants.found(options["name"]).name, options["hours"], quotas)
+        if options["as_json"]:
+            rows = [(quota, *hour) for quota, hours in use.items() for hour in hours]
+            keys = ("quota", "hour", "used", "limit")
+            told = [dict(zip(keys, (quota, at.isoformat(), *rest), strict=True)) for quota, at, *rest in rows]
+            self.stdout.write(json.dumps(told, indent=2))
+            return
+        for quota, hours in use.items():
+            self.stdout.write(quota)
+            for one in hours:
+                share = f"{one.used / one.limit:.0%}" if one.limit else "over"
+                self.stdout.write(f"  {one.hour:%Y-%m-%d %H:%M}  {one.used:>12,} of {one.limit:,} ({share})")
+        if not use:
+            self.stdout.write(f"Nothing of a quota was used in the last {counted(options['hours'], 'hour')}.")
 
     def _create(self, options: dict) -> None:
         row = tenants.create(options["name"], _operator(options), **_given(options))
@@ -191,6 +214,12 @@ def _quota(text: str) -> int | None:
         return None
     if not text.isdecimal():
         raise ArgumentTypeError(f"{text!r} must be a whole number, or none")
+    return int(text)
+
+
+def _hours(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= USE_HOURS:
+        raise ArgumentTypeError(f"{text!r} must be a whole number from 1 to {USE_HOURS}")
     return int(text)
 
 

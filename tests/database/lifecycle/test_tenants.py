@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -21,15 +22,18 @@ from tasks_app.engine.beat.alarms.looking import quotas
 from tasks_app.engine.beat.counting import count
 from tasks_app.engine.beat.gates import Gates
 from tasks_app.engine.beat.job_planner import plan_once
-from tasks_app.engine.beat.quotas import count_again, count_running, count_scheduled, count_used
+from tasks_app.engine.beat.quotas import count_again, count_running, count_scheduled, count_used, note_use
+from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.engine.watch.tenants import use_of
 from tasks_app.engine.watch.why import why_job, why_task
 from tasks_app.lifecycle import tenant_defaults, tenants
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, gate_rules
 from tasks_app.lifecycle.past import move_batches, retention_of
 from tasks_app.lifecycle.start import start
-from tasks_app.models import HeldTask, PastTask, ScheduleCount, ScheduleTask, TaskBatch, Tenant
+from tasks_app.models import HeldTask, PastTask, QuotaUse, ScheduleCount, ScheduleTask, TaskBatch, Tenant
+from tasks_app.pages.links import console_url
 from tasks_app.sql import execute, run
 from tests.support.alarms import rule
 from tests.support.audit import deeds
@@ -691,3 +695,62 @@ def test_what_is_away_counts_as_running(acme):
     away("a", tenant="acme")
 
     assert start(claimed("b", tenant="acme"), "worker").tasks == []
+
+
+def noted() -> dict[str, tuple[int, int, int]]:
+    """Of acme: the most, the last and the quota, of this hour."""
+    count_again()
+    count_used()
+    note_use()
+    lately = QuotaUse.objects.filter(tenant="acme", hour__gt=timezone.now() - HOUR)
+    return {row.quota: (row.used, row.last, row.most) for row in lately}
+
+
+def test_what_is_used_of_quotas_is_kept_by_the_hour_with_the_most_and_the_last_of_it():
+    tenants.create("acme", operator(), max_tasks=5, max_running=3, schedules_per_second=7, max_payload_bytes=10)
+    tenants.create("idle", operator(), max_tasks=5, max_jobs=5, calls_per_minute=5)
+    batch = started("a", "b", tenant="acme")
+    ScheduleCount.objects.all().delete()
+    ScheduleCount.objects.create(tenant="acme", tasks=21)
+    assert noted() == {"max_tasks": (2, 2, 5), "max_running": (2, 2, 3), "schedules_per_second": (3, 3, 7)}
+
+    edit(max_tasks=6)
+    ScheduleCount.objects.all().delete()
+    settled(batch)
+    scheduled("c", tenant="acme", at=TUESDAY)
+    assert noted()["max_tasks"] == (2, 1, 6)
+    assert noted()["max_running"] == (2, 0, 3)
+    assert not QuotaUse.objects.filter(tenant="idle").exists()  # of those who use nothing there are no rows
+
+    QuotaUse.objects.update(hour=F("hour") - HOUR)
+    assert noted()["max_tasks"] == (1, 1, 6)
+    of_tasks = QuotaUse.objects.filter(quota="max_tasks").order_by("hour")
+    assert list(of_tasks.values_list("used", "last")) == [(2, 0), (1, 1)]  # the last of one hour only
+    QuotaUse.objects.filter(hour__gt=timezone.now() - HOUR).delete()
+    cancel(TYPE, "c", tenant="acme")
+    ScheduleCount.objects.all().delete()
+    assert noted() == {}
+    assert set(QuotaUse.objects.values_list("last", flat=True)) == {0}  # also of the hour before
+    assert [(one.used, one.limit) for one in use_of("acme", 3)["max_tasks"]] == [(2, 6)]
+    assert use_of("acme", 1) == use_of("other", 100) == {}
+
+    QuotaUse.objects.filter(quota="max_tasks").update(hour=timezone.now() - timedelta(days=32))
+    assert (prune().quota_use, QuotaUse.objects.count()) == (1, 2)
+
+
+def test_the_use_of_quotas_is_read_on_the_page_and_in_the_terminal(admin_client):
+    tenants.create("acme", operator(), max_tasks=2, max_jobs=0)
+    assert "Nothing of a quota was used in the last 24 hours." in printed("use", "acme")
+    scheduled("a", "b", tenant="acme", at=TUESDAY)
+    noted()
+
+    assert "2 of 2 (100%)" in printed("use", "acme", "--quota", "max_tasks")
+    [told_hour] = json.loads(printed("use", "acme", "--json"))
+    assert (told_hour["quota"], told_hour["used"], told_hour["limit"]) == ("max_tasks", 2, 2)
+    where = console_url("tasks_app_tenant_show", "acme")
+    for span in ("day", "week", "month"):
+        page = admin_client.get(f"{where}?use={span}").content.decode()
+        assert "At most 2 of 2, on" in page
+    assert admin_client.get(f"{where}?use=ever").status_code == 404
+    with pytest.raises(CommandError, match="must be a whole number from 1 to 744"):
+        printed("use", "acme", "--hours", "0")

@@ -20,7 +20,7 @@ from tasks_app.engine.operations.lanes import pause
 from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.away import Completed, Failed, complete, fail
 from tasks_app.lifecycle.reap import reap
-from tasks_app.models import Count, CountPass, Curb, DlqEntry, Node, Safeguard, TaskBatch, Tenant
+from tasks_app.models import Count, CountPass, Curb, DlqEntry, Node, QuotaUse, Safeguard, TaskBatch, Tenant
 from tests.support.counting import begin, counted, histogram, of, sampled, value
 from tests.support.engine import claim_due, expire_lease, run_due
 from tests.support.jobs import make
@@ -261,6 +261,9 @@ def test_how_much_of_its_quotas_a_tenant_has_used_is_told_and_the_worst_of_all_o
     told = {("large", "max_tasks"): tasks / 8, ("large", "max_jobs"): 0.125}
 
     assert tasks >= 3
+    QuotaUse.objects.create(tenant="small", quota="max_running", hour=timezone.now(), used=9, last=3, most=6)
+    count()
+    told |= {(OTHER, "max_running"): 0.5}  # what was last counted, not the most
     assert of("tenant_quota_share") == told | {(OTHER, "max_tasks"): 0.1, (OTHER, "max_jobs"): 1.0}
 
 

@@ -119,6 +119,8 @@ EXPECTED_TO_GROW = {
     "recent_deaths": "the dead letters of a few seconds, between two numbers; run below",
     "count_sample": "a share of the pages that gets smaller with the table",
     "count_used": "the same; for tenants with a quota",
+    "note_used": "what tenants have used in two hours, in an index by hour",
+    "count_quotas": "the same",
     "canary_returns": "the minutes since the last one that was judged; run below",
     "service_figures": "the same",
     "roll_up": "the minutes since the last one that is there; run below",

@@ -20,6 +20,7 @@ GOOD = Evidence(
     failures=Counter(RETRYABLE=1),
 )
 POISON = Asked(ACCEPTED, transactional=True, expected="DEAD")
+LEAVES = Asked(ACCEPTED, transactional=True, leaves=True)
 BRIEF = Asked(ACCEPTED, transactional=True, brief=True)
 TWICE, LINE_TWICE = Asked(ACCEPTED, transactional=True, times=2), Asked(ACCEPTED, transactional=False, times=2)
 
@@ -52,6 +53,8 @@ def test_a_run_in_which_everything_happened_once_passes():
         (with_key("x", ROW, "SUCCESS", rows=3), {"doubled_transactional": 2}),
         (with_key("x", ROW, "RUNNING"), {"stuck": 1, "finished": 2}),
         (with_key("x", ROW, "INIT"), {"stuck": 1}),
+        (with_key("x", LEAVES, "INIT", rows=1), {"doubled_transactional": 1}),
+        (with_key("x", LEAVES), {"lost": 1}),
         (with_key("x", LINE, "FAIL"), {"stuck": 1}),
         (with_key("x", ROW, "DEAD"), {"dead_by_fault": 1}),
         (with_key("x", ROW, "CANCELLED"), {"unexpected": 1}),
@@ -90,6 +93,7 @@ def test_harm_to_one_task_is_seen(evidence, counted):
         with_key("x", Asked(UNKNOWN, True), "SUCCESS", rows=1),
         with_key("x", Asked(REFUSED, True)),
         with_key("x", POISON, "DEAD"),
+        with_key("x", LEAVES, "INIT"),
         with_key("x", BRIEF, "SUCCESS", rows=1),
         with_key("x", BRIEF, rows=1),
         with_key("x", TWICE, "SUCCESS", "SUCCESS", rows=2),
@@ -131,6 +135,7 @@ def test_more_doubled_effects_than_tasks_in_flight_are_seen_even_if_each_has_an_
         {"longest_schedule_ms": 1001.0, "schedule_limit_ms": 1000},
         {"moves": True, "in_the_past": 0},
         {"wrong_curbs": ["a curb is left: lane low"]},
+        {"wrong_leaving": ["3 of its tasks are still in the database"]},
         {"wrong_copies": ["effects in the copy: 7 when it was taken, and 9 at its end"]},
         {"wrong_answers": ["reschedule of x answered CREATED instead of IGNORED"]},
     ],

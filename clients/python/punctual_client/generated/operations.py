@@ -138,6 +138,7 @@ from .api.tenants import create_tenant as _create_tenant
 from .api.tenants import edit_tenant as _edit_tenant
 from .api.tenants import list_all_tenants as _list_all_tenants
 from .api.tenants import read_tenant as _read_tenant
+from .api.tenants import read_tenant_use as _read_tenant_use
 from .api.tenants import resume_tenant as _resume_tenant
 from .api.tenants import stop_archiving_tenant as _stop_archiving_tenant
 from .api.tenants import suspend_tenant as _suspend_tenant
@@ -239,6 +240,7 @@ from .models.preview_out import PreviewOut
 from .models.product_out import ProductOut
 from .models.product_page import ProductPage
 from .models.progress_in import ProgressIn
+from .models.quota_name import QuotaName
 from .models.reason_in import ReasonIn
 from .models.recoveries import Recoveries
 from .models.recovery_out import RecoveryOut
@@ -290,6 +292,7 @@ from .models.tenant_page import TenantPage
 from .models.tenant_patch import TenantPatch
 from .models.tenant_resume_in import TenantResumeIn
 from .models.tenant_suspend_in import TenantSuspendIn
+from .models.tenant_use_out import TenantUseOut
 from .models.tested_out import TestedOut
 from .models.token_in import TokenIn
 from .models.token_issued import TokenIssued
@@ -2369,6 +2372,22 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(TenantOut, answer.parsed)
+
+    def read_tenant_use(
+        self,
+        name: str,
+        *,
+        hours: int | Unset = 168,
+        quota: QuotaName | Unset = UNSET,
+    ) -> TenantUseOut:
+        """How much of its quotas a tenant has used, by the hour"""
+        answer = _read_tenant_use.sync_detailed(
+            client=self.client,
+            name=name,
+            hours=hours,
+            quota=quota,
+        )
+        return cast(TenantUseOut, answer.parsed)
 
     def suspend_tenant(
         self,
@@ -4813,6 +4832,22 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(TenantOut, answer.parsed)
+
+    async def read_tenant_use(
+        self,
+        name: str,
+        *,
+        hours: int | Unset = 168,
+        quota: QuotaName | Unset = UNSET,
+    ) -> TenantUseOut:
+        """How much of its quotas a tenant has used, by the hour"""
+        answer = await _read_tenant_use.asyncio_detailed(
+            client=self.client,
+            name=name,
+            hours=hours,
+            quota=quota,
+        )
+        return cast(TenantUseOut, answer.parsed)
 
     async def suspend_tenant(
         self,

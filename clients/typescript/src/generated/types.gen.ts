@@ -3006,6 +3006,13 @@ export type ProgressOut = {
 };
 
 /**
+ * QuotaName
+ *
+ * The quotas of which it is counted how much is used.
+ */
+export type QuotaName = 'max_jobs' | 'max_tasks' | 'schedules_per_second' | 'max_running' | 'calls_per_minute';
+
+/**
  * QuotaRef
  *
  * A quota that is used up.
@@ -4626,6 +4633,16 @@ export type TenantSuspendIn = {
 };
 
 /**
+ * TenantUseOut
+ */
+export type TenantUseOut = {
+    /**
+     * By quota and hour; hours in which nothing was used are left out
+     */
+    items: Array<UsedOut>;
+};
+
+/**
  * TestedOut
  *
  * What the receiver said to a test event.
@@ -4869,6 +4886,27 @@ export type UnwellHostOut = {
      * Until one of them may try it; less than 0: the next that comes does
      */
     try_in_seconds: number;
+};
+
+/**
+ * UsedOut
+ *
+ * How much of a quota was used in an hour.
+ */
+export type UsedOut = {
+    quota: QuotaName;
+    /**
+     * When it began
+     */
+    hour: string;
+    /**
+     * The most of it, of what was counted once a minute
+     */
+    used: number;
+    /**
+     * The quota, when it was last counted in that hour
+     */
+    limit: number;
 };
 
 /**
@@ -11779,6 +11817,65 @@ export type EditTenantResponses = {
 };
 
 export type EditTenantResponse = EditTenantResponses[keyof EditTenantResponses];
+
+export type ReadTenantUseData = {
+    body?: never;
+    path: {
+        /**
+         * The tenant
+         */
+        name: string;
+    };
+    query?: {
+        /**
+         * How far back
+         */
+        hours?: number;
+        /**
+         * Only this one
+         */
+        quota?: QuotaName;
+    };
+    url: '/tenants/{name}/use';
+};
+
+export type ReadTenantUseErrors = {
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type ReadTenantUseError = ReadTenantUseErrors[keyof ReadTenantUseErrors];
+
+export type ReadTenantUseResponses = {
+    /**
+     * OK
+     */
+    200: TenantUseOut;
+};
+
+export type ReadTenantUseResponse = ReadTenantUseResponses[keyof ReadTenantUseResponses];
 
 export type SuspendTenantData = {
     body: TenantSuspendIn;

@@ -162,6 +162,7 @@ from .product_out import ProductOut
 from .product_page import ProductPage
 from .progress_in import ProgressIn
 from .progress_out import ProgressOut
+from .quota_name import QuotaName
 from .quota_ref import QuotaRef
 from .quotas_in import QuotasIn
 from .quotas_out import QuotasOut
@@ -253,6 +254,7 @@ from .tenant_patch import TenantPatch
 from .tenant_resume_in import TenantResumeIn
 from .tenant_state import TenantState
 from .tenant_suspend_in import TenantSuspendIn
+from .tenant_use_out import TenantUseOut
 from .tested_out import TestedOut
 from .token_in import TokenIn
 from .token_issued import TokenIssued
@@ -264,6 +266,7 @@ from .trigger_in import TriggerIn
 from .trigger_out import TriggerOut
 from .unit_reschedule_in import UnitRescheduleIn
 from .unwell_host_out import UnwellHostOut
+from .used_out import UsedOut
 from .version_out import VersionOut
 from .when import When
 from .why_out import WhyOut
@@ -433,6 +436,7 @@ __all__ = (
     "ProductPage",
     "ProgressIn",
     "ProgressOut",
+    "QuotaName",
     "QuotaRef",
     "QuotasIn",
     "QuotasOut",
@@ -524,6 +528,7 @@ __all__ = (
     "TenantResumeIn",
     "TenantState",
     "TenantSuspendIn",
+    "TenantUseOut",
     "TestedOut",
     "TokenIn",
     "TokenIssued",
@@ -535,6 +540,7 @@ __all__ = (
     "TriggerOut",
     "UnitRescheduleIn",
     "UnwellHostOut",
+    "UsedOut",
     "VersionOut",
     "When",
     "WhyOut",
