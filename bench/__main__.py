@@ -10,8 +10,9 @@ from pathlib import Path
 from .stack import fresh_stack
 
 NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle", "wheel", "fleet", "failover")
-NAMES += ("midnight", "edits", "compensate", "admin", "rolling", "catalogue", "planner", "api", "cost", "coordination")
+NAMES += ("midnight", "edits", "compensate", "console", "rolling", "catalogue", "planner", "api", "cost")
 NAMES += (
+    "coordination",
     "callbacks",
     "turns",
     "graph",
@@ -40,7 +41,7 @@ def main() -> int:
         "rate": parser.add_argument("--rate", type=int, help="sustain: tasks a second"),
         "seconds": parser.add_argument("--seconds", type=int, help="sustain: how long"),
         "rows": parser.add_argument(
-            "--rows", type=int, help="past: finished tasks; tenants: due tasks of the large one"
+            "--rows", type=int, help="past, console: finished tasks; tenants: due tasks of the large one"
         ),
     }
     options = parser.parse_args()

@@ -59,11 +59,8 @@ SELECT sum(pg_table_size(relid))::bigint, sum(pg_indexes_size(relid))::bigint FR
 
 
 def run(stack: Stack, rows: int | None = None) -> dict:
-    if rows is None:
-        rows = FULL if os.environ.get("PUNCTUAL_SCALE") == "full" else FEW
-    _refuse_without_disk(str(stack.folder), rows)
     started = time.monotonic()
-    _fill(rows)
+    rows = fill(stack, rows)
     filled = time.monotonic() - started
     heap, indexes = query(SIZE, [CLASS])[0]
     without, beside = [], []
@@ -87,6 +84,15 @@ def run(stack: Stack, rows: int | None = None) -> dict:
         "rows": rows,
         "fill_s": round(filled),
     }
+
+
+def fill(stack: Stack, rows: int | None) -> int:
+    """So many finished tasks; how many that is."""
+    if rows is None:
+        rows = FULL if os.environ.get("PUNCTUAL_SCALE") == "full" else FEW
+    _refuse_without_disk(str(stack.folder), rows)
+    _fill(rows)
+    return rows
 
 
 def _refuse_without_disk(folder: str, rows: int) -> None:

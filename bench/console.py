@@ -1,5 +1,11 @@
-"""admin: pages of the admin at 1,000,000 tasks and 1,000,000 articles, asked of a real gunicorn over HTTP."""
+"""console: every page beside 1,000,000 live tasks, finished ones, 100,000 jobs and 200 workers; and 50 open consoles.
 
+50,000,000 tasks are finished with PUNCTUAL_SCALE=full, as in `make prove`, or with --rows 50000000; else 1,000,000.
+Pages are asked of a real gunicorn over HTTP. An open console does what its script does: it has a stream, and asks for
+its page when the stream says so.
+"""
+
+import asyncio
 import os
 import re
 import subprocess
@@ -10,16 +16,31 @@ from contextlib import contextmanager
 
 import httpx
 
+from . import past, planner
 from .articles import make_articles
+from .cost import cpu_seconds
 from .stack import ROOT, Stack, execute, percentile, query
 
-GOALS = {name: {"at_most": 300} for name in ("list_p95_ms", "detail_p95_ms", "overview_p95_ms")}
+GOALS = {"page_p95_ms": {"at_most": 300}, "open_percent": {"at_most": 5}}
+OPTIONS = ("rows",)
 TASKS = 1_000_000
 ARTICLES = 1_000_000
+JOBS, SCHEDULES = 100_000, 600
+WORKERS = 200
 ROUNDS = 15  # of every page
 DEEP = 40  # pages turned before a deep page is measured
+CONSOLES, OPEN_SECONDS = 50, 60
+SETTLING_SECONDS = (
+    15  # until the pages of as many consoles have been looked at once, and the pace of their streams is found
+)
 LIST = "/admin/tasks_app/scheduletask/"
 ARTICLE_LIST = "/admin/articles_app/article/"
+# What people have open: most of them the overview.
+OPEN_PAGES = ("/admin/", "/admin/", LIST, "/admin/tasks_app/jobdefinition/", "/admin/tasks_app/node/")
+# Pages that are no pages to look at: they lead on, are sent by forms, or bring a file.
+NO_PAGES = re.compile(
+    r"_(delete|add|live|stream|export|history|parts|panel)$|^(logout|login|jsi18n|stream|autocomplete)$"
+)
 
 # A system in the middle of its day: most tasks done, many scheduled for the next days, some due, running, failed, dead.
 # Past the lifecycle, which would take longer than what is measured.
@@ -60,6 +81,12 @@ SELECT gen_random_uuid(), 'BENCH_NOOP', 'default', array(SELECT generate_series(
        100, 1000, array_fill(1, ARRAY[104])
 FROM generate_series(1, 216000) AS n CROSS JOIN LATERAL (SELECT now() - n * interval '16.6 ms') AS t(at)
 """
+_WORKERS = """
+INSERT INTO punctual_node (node_id, kind, name, slots, lanes, seen_at, started_at)
+SELECT gen_random_uuid(), 'WORKER', 'w' || n || '@bench:' || n, 4, ARRAY['critical', 'default', 'low'],
+       now() + interval '1 day', now()
+FROM generate_series(1, %(workers)s) AS n
+"""
 _RUNNING = """
 WITH batch AS (
     INSERT INTO punctual_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, started_at)
@@ -72,29 +99,33 @@ FROM batch b WHERE t.id = ANY (b.ids)
 """
 
 
-def run(stack: Stack) -> dict:
-    _fill()
-    with _web(stack) as (client, pages):
-        took = {kind: _measure(client, paths) for kind, paths in pages.items()}
+def run(stack: Stack, rows: int | None = None) -> dict:
+    _fill(stack, rows)
+    with _web(stack) as (client, pages, web):
+        took = _measure(client, pages)
         walked = _turn_pages(client)
-    figures = {}
-    for kind in ("list", "detail", "overview"):
-        times = [one for name, many in took[kind].items() for one in many]
-        slowest = max(took[kind], key=lambda name: percentile(took[kind][name], 0.95))
-        if kind == "list":
-            times += walked
-        figures |= {
-            f"{kind}_p50_ms": round(percentile(times, 0.50) * 1000),
-            f"{kind}_p95_ms": round(percentile(times, 0.95) * 1000),
-            f"{kind}_slowest": f"{slowest} {percentile(took[kind][slowest], 0.95) * 1000:.0f} ms",
-        }
-    return figures | {"deep_p95_ms": round(percentile(walked, 0.95) * 1000)}
+        stack.start(workers=1)  # so that things change while consoles are open
+        sessions = [_session() for _ in range(CONSOLES)]
+        open_percent, looks = asyncio.run(_stay_open(client, sessions, {web, stack.services.postgres.pid}))
+    slowest = sorted(took, key=lambda page: percentile(took[page], 0.95), reverse=True)
+    return {
+        "page_p95_ms": round(percentile(took[slowest[0]], 0.95) * 1000),
+        "page_p50_ms": round(percentile([one for many in took.values() for one in many], 0.50) * 1000),
+        "deep_p95_ms": round(percentile(walked, 0.95) * 1000),
+        "slowest": [f"{page} {percentile(took[page], 0.95) * 1000:.0f} ms" for page in slowest[:5]],
+        "pages": len(took),
+        "open_percent": round(open_percent, 1),
+        "looks_per_s": round(looks / OPEN_SECONDS, 1),
+    }
 
 
-def _fill() -> None:
+def _fill(stack: Stack, rows: int | None) -> None:
     from django.contrib.auth.models import User
 
     User.objects.create_superuser("bench", password="bench")
+    planner.fill(JOBS, SCHEDULES)
+    past.fill(stack, rows)
+    execute(_WORKERS, {"workers": WORKERS})
     execute(_TASKS, {"count": TASKS})
     for statement in (_FAILURES, _LETTERS, _RUNNING):
         execute(statement)
@@ -111,8 +142,8 @@ def _fill() -> None:
 
 
 @contextmanager
-def _web(stack: Stack) -> Iterator[tuple[httpx.Client, dict[str, list[str]]]]:
-    """gunicorn as `make up` runs it, and a client that is logged in."""
+def _web(stack: Stack) -> Iterator[tuple[httpx.Client, list[str], int]]:
+    """gunicorn as `make up` runs it, a client that is logged in, the pages to ask for, and the process's number."""
     log = stack.folder / "web.log"
     command = [sys.executable, "-m", "gunicorn", "scheduler_project.wsgi", "--bind", "127.0.0.1:0", "--workers", "2"]
     with log.open("w") as out:
@@ -125,7 +156,7 @@ def _web(stack: Stack) -> Iterator[tuple[httpx.Client, dict[str, list[str]]]]:
             )
             if answer.status_code != 200 or "sessionid" not in client.cookies:
                 raise SystemExit(f"could not log in: {answer.status_code}")
-            yield client, _pages()
+            yield client, _pages(), process.pid
     finally:
         process.terminate()
         process.wait(20)
@@ -140,13 +171,13 @@ def _address(log) -> str:
     return found[1]
 
 
-def _pages() -> dict[str, list[str]]:
+def _pages() -> list[str]:
+    """Searches, single things in each state, and every other page there is."""
     states = ("DUE", "INIT", "RUNNING", "FAIL", "DEAD", "SUCCESS", "CANCELLED", "BLOCKED")
     ((soon, now),) = query(
         "SELECT to_char(now() + interval '1 hour', 'YYYY-MM-DD\"T\"HH24:MI'), to_char(now(), 'YYYY-MM-DD\"T\"HH24:MI')"
     )
     tasks = [
-        "",
         *(f"?state={state}" for state in states),
         "?lane=low",
         "?lane=backfill",
@@ -162,35 +193,106 @@ def _pages() -> dict[str, list[str]]:
         f"?when=ran&since={now}&state=SUCCESS",
     ]
     shown = ("drafts", "audit", "scheduled", "overdue", "failed", "live")
-    articles = ["", *(f"?show={one}" for one in shown), "?q=Title+777777", "?q=Title", "?q=nothing+of+it", "?p=90"]
+    articles = [*(f"?show={one}" for one in shown), "?q=Title+777777", "?q=Title", "?q=nothing+of+it", "?p=90"]
     ids = {
         state: query("SELECT id FROM punctual_task WHERE status = %s LIMIT 1", [state])[0][0]
         for state in ("INIT", "RUNNING", "FAIL", "DEAD", "SUCCESS", "CANCELLED")
     }
     ((article,),) = query("SELECT min(id) + 500 FROM article WHERE status = 'AUDIT_SUCCESS'")
     ((batch,),) = query("SELECT batch_no FROM punctual_batch WHERE finished_at IS NULL LIMIT 1")
-    return {
-        "list": [LIST + one for one in tasks]
-        + [ARTICLE_LIST + one for one in articles]
-        + ["/admin/tasks_app/taskbatch/"],
-        "detail": [
-            *(f"{LIST}{id_}/change/" for id_ in ids.values()),
-            f"{ARTICLE_LIST}{article}/change/",
-            f"/admin/tasks_app/taskbatch/{batch}/change/",
-        ],
-        "overview": ["/admin/"],
-    }
+    ((job,),) = query("SELECT min(id) + 500 FROM punctual_job")
+    ((letter,),) = query("SELECT max(id) FROM punctual_dead_letter")
+    ((over,),) = query("SELECT min(id) + 500 FROM punctual_past")
+    return [
+        *_plain_pages(),
+        *(LIST + one for one in tasks),
+        *(ARTICLE_LIST + one for one in articles),
+        *(f"{LIST}{id_}/change/" for id_ in (*ids.values(), over)),
+        f"{ARTICLE_LIST}{article}/change/",
+        f"/admin/tasks_app/taskbatch/{batch}/change/",
+        f"/admin/tasks_app/jobdefinition/{job}/change/",
+        f"/admin/tasks_app/dlqentry/{letter}/change/",
+        "/admin/tasks_app/tenant/show/default/",
+    ]
+
+
+def _plain_pages(resolver=None, prefix: str = "/") -> Iterator[str]:
+    """All whose addresses name nothing in particular."""
+    from django.urls import URLPattern, get_resolver
+
+    for one in (resolver or get_resolver()).url_patterns:
+        where = prefix + str(one.pattern)
+        if not isinstance(one, URLPattern):
+            yield from _plain_pages(one, where)
+        elif (
+            where.startswith("/admin/") and one.name and not NO_PAGES.search(one.name) and not set("<(^$") & set(where)
+        ):
+            yield where
 
 
 def _measure(client: httpx.Client, paths: list[str]) -> dict[str, list[float]]:
     took: dict[str, list[float]] = {path: [] for path in paths}
     for turn in range(ROUNDS + 2):  # the first two are for each of the web's processes to plan its statements
-        for path in paths:
+        for path in list(took):
             begun = time.monotonic()
-            _get(client, path)
+            answer = client.get(path, follow_redirects=False)
             if turn >= 2:
                 took[path].append(time.monotonic() - begun)
+            elif answer.status_code in (301, 302, 400, 405):
+                del took[path]  # it leads on, or is sent by a form
+            elif answer.status_code != 200:
+                raise SystemExit(f"{path} answered {answer.status_code}")
     return took
+
+
+def _session() -> str:
+    """Of somebody else who has logged in as the same person: a session has a few streams at most."""
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    browser = Client()
+    browser.force_login(User.objects.get(username="bench"))
+    return browser.cookies["sessionid"].value
+
+
+async def _stay_open(client: httpx.Client, sessions: list[str], roots: set[int]) -> tuple[float, int]:
+    """How much of a core consoles take that are open for a while, with what they cost the database; and their looks."""
+    looks = 0
+
+    async def console(page: str, session: str, opened: asyncio.Event) -> None:
+        nonlocal looks
+        cookies = {"sessionid": session}
+        async with httpx.AsyncClient(base_url=client.base_url, cookies=cookies, timeout=None) as own:
+            found = re.search(r'data-topics="([^"]*)" data-stream="([^"]+)"', (await own.get(page)).text)
+            topics, address = set(found[1].split()), found[2]
+            async with own.stream("GET", address) as stream:
+                if stream.status_code != 200:
+                    raise SystemExit(f"{address} answered {stream.status_code}")
+                opened.set()
+                async for line in stream.aiter_lines():
+                    if line.startswith("data:") and topics & set(line.removeprefix("data:").split()):
+                        looks += (await own.get(page, headers={"Punctual-Live": "1"})).status_code == 200
+
+    async def used() -> float:
+        before = cpu_seconds(roots)
+        await asyncio.sleep(OPEN_SECONDS)
+        return cpu_seconds(roots) - before
+
+    without = await used()
+    consoles = []
+    for number, session in enumerate(sessions):  # one after the other, as people come
+        opened = asyncio.Event()
+        consoles.append(asyncio.create_task(console(OPEN_PAGES[number % len(OPEN_PAGES)], session, opened)))
+        consoles[-1].add_done_callback(lambda _, opened=opened: opened.set())
+        await opened.wait()
+    await asyncio.sleep(SETTLING_SECONDS)
+    looks = 0
+    beside = await used()
+    for one in consoles:
+        if one.done():
+            one.result()  # raises
+        one.cancel()
+    return max(0.0, beside - without) / OPEN_SECONDS * 100, looks
 
 
 def _turn_pages(client: httpx.Client) -> list[float]:
