@@ -22,7 +22,7 @@ from .guard import guard
 from .live import BARE, WHOLE, is_look, topics_of
 from .login import LoginForm
 from .scope import choose, place_of
-from .streams import stream
+from .streams import no_stream, stream
 
 TITLE = "Punctual"
 LONGEST_SEARCH = 200
@@ -40,7 +40,7 @@ class ConsoleSite(UnfoldAdminSite):
 
     def get_urls(self) -> list:
         tenant = path("tenant/", self.admin_view(choose), name="tenant")
-        streams = path("stream/", self.admin_view(stream), name="stream")
+        streams = path("stream/", self.stream, name="stream")
         found = [path("language/", set_language, name="language"), tenant, streams, *super().get_urls()]
         guard(self, found)
         return own_transactions(found)
@@ -72,6 +72,10 @@ class ConsoleSite(UnfoldAdminSite):
         if not shown:
             shown = {"topics": ()}  # a list of pages, which changes with one's rights
         return super().index(request, shown | (extra_context or {}))
+
+    def stream(self, request: HttpRequest) -> HttpResponse:
+        """Nobody is sent to the login from here: a browser would read that page as a stream, and complain."""
+        return stream(request) if self.has_permission(request) else no_stream()
 
     def search(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         """Pages by their name, then what `finder` finds. unfold would keep its answers in the project's cache, the same

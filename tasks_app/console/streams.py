@@ -134,15 +134,19 @@ STREAMS = Streams()
 
 @require_GET
 def stream(request: HttpRequest) -> HttpResponse:
-    """204 where the server can't hold a stream: a browser then doesn't ask for one again."""
     hold = request.META.get(HOLD)
     if hold is None:
-        return HttpResponse(status=204)
+        return no_stream()
     answer = StreamingHttpResponse([b"retry: 5000\n\n"], content_type="text/event-stream")
     answer["Cache-Control"] = "no-store"
     answer["X-Accel-Buffering"] = "no"  # nginx passes it on at once
     STREAMS.add(Stream(hold(), request.session.session_key or "", request.user.pk, member() is None))
     return answer
+
+
+def no_stream() -> HttpResponse:
+    """The server can't hold one, or nobody is logged in: a browser then doesn't try again by itself."""
+    return HttpResponse(status=204)
 
 
 def _standing(streams: list[Stream]) -> list[Stream]:

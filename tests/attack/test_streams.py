@@ -66,5 +66,5 @@ def test_a_proxy_that_speaks_an_old_protocol_gets_the_words_alone(web):
 def test_nobody_gets_a_stream_without_a_session(web):
     port = urlsplit(web.url).port
     with listening(port, "made-up") as stream:
-        assert heard(stream, b"\r\n\r\n").startswith(b"HTTP/1.1 302")
+        assert heard(stream, b"\r\n\r\n").startswith(b"HTTP/1.1 204")
     wait_until(lambda: b"200 OK" in answered(port)[0])

@@ -59,7 +59,8 @@ def test_a_lost_session_is_told_and_after_a_login_in_another_tab_the_page_goes_o
     [task] = scheduled("a", at=MONDAY)
     page = visits.page(operator, LIST)
     page.get_by_label("Key", exact=True).fill("half a ke")
-    Session.objects.all().delete()
+    with page.expect_response(lambda one: one.url.endswith("/stream/") and one.status == 204):
+        Session.objects.all().delete()
 
     expect(page.get_by_text("You are no longer logged in. What you see is from")).to_be_visible()
     with page.context.expect_page() as opened:
