@@ -103,11 +103,11 @@ def _visitor(web, name: str) -> httpx.Client:
 
 
 def _patterns(resolver=None, prefix: str = "/"):
-    """Every address of the admin: its pattern, its name, and what it belongs to."""
+    """Every address of the admin but for the stream, which has no end: its pattern, its name and what it is of."""
     for one in (resolver or get_resolver()).url_patterns:
         where = prefix + str(one.pattern)
         if isinstance(one, URLPattern):
-            if where.startswith("/admin/") and one.name not in ("logout", "login", None):
+            if where.startswith("/admin/") and one.name not in ("logout", "login", "stream", None):
                 yield where.replace("^", "").replace("$", ""), one
         else:
             yield from _patterns(one, where)
