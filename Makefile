@@ -16,7 +16,7 @@ COMPILE := $(LOCK_VENV)/bin/uv --no-config pip compile --quiet --universal --pyt
   --no-annotate --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(UPGRADE)
 # Five at a time, each with servers of its own: they wait more than they work. In the order of tests/conftest.py, since
 # the files with the fewest tests take longest. One at a time where a server is given, since they would share it.
-SIDE_BY_SIDE := $(if $(DATABASE_URL)$(REDIS_URL),,-p tests.support.side_by_side --side-by-side 5 -o console_output_style=count)
+SIDE_BY_SIDE := $(if $(DATABASE_URL)$(REDIS_URL),,-p tests.support.side_by_side --side-by-side 4 -o console_output_style=count)
 
 # A .venv whose Python is gone, say after an upgrade of the system, is made anew whatever the stamps say.
 ifneq ($(shell test -x $(RUN) && echo there),there)

@@ -7,7 +7,6 @@ It may be named there, since it needs nothing that Django has to set up first.
 
 import json
 import logging
-import os
 import socket
 import sys
 import traceback
@@ -81,7 +80,7 @@ def fields_here() -> dict[str, object]:
     batch = running.batch_here()
     found: dict[str, object] = {}
     if batch is not None:
-        found = {"type": batch.task_type, "batch": str(batch.batch_no), "worker": f"{_host()}:{os.getpid()}"[:200]}
+        found = {"type": batch.task_type, "batch": str(batch.batch_no), "worker": batch.worker}
     here = running.tasks_here()
     if len(here) == 1:
         task = here[0]

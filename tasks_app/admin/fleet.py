@@ -93,11 +93,11 @@ class FleetAdmin(LookOnly, ModelAdmin):
 
     @requires(may_view_platform, methods=("GET", "HEAD"))
     def worker_view(self, request: HttpRequest, name: str) -> HttpResponse:
-        return workers.page(self, request, name)
+        return workers.page(self, request, name.replace("\0", ""))
 
     @requires(may_operate_platform)
     def worker_order_view(self, request: HttpRequest, name: str, verb: str) -> HttpResponse:
-        return workers.order(self, request, name, verb)
+        return workers.order(self, request, name.replace("\0", ""), verb)
 
     def page(self, request: HttpRequest) -> dict:
         return self.admin_site.each_context(request) | {"opts": self.opts, "title": gettext("Fleet")}

@@ -535,6 +535,10 @@ EXAMPLES = (
             _TENANT,
             _TENANT | {"state": "SUSPENDED", "reason": "they have left", "archive": _TENANT_ARCHIVE},
         ],
+        "TenantUseOut": [
+            {"items": [{"quota": "max_tasks", "hour": "2027-03-02T08:00:00Z", "used": 4210, "limit": 5000}]},
+            {"items": []},
+        ],
         "TenantPage": [{"items": [_TENANT], "next": None}],
         "TenantChangedOut": [{"changed": True, "tenant": _TENANT}],
         "HostLimitIn": [{"max_running": 5, "rate": 20, "reason": "they asked us to"}],

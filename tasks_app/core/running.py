@@ -17,6 +17,7 @@ class Batch(Protocol):
     batch_no: UUID
     task_type: str
     tasks: list[Task]
+    worker: str
 
 
 RUNNING: ContextVar[Task | Sequence[Task] | None] = ContextVar("punctual_task", default=None)

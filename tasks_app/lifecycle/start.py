@@ -40,6 +40,7 @@ class StartedBatch:
     ciphers: Mapping[int, Cipher] = field(default_factory=lambda: NOTHING_HIDDEN)  # of its encrypted tasks
     ended: Sequence[tuple[Task, Outcome]] = ()  # tasks that can't run, since what they were given can't be opened
     early: frozenset[int] = frozenset()  # tasks that were claimed ahead of their time, and not due at the start
+    worker: str = ""  # who has started it
 
 
 def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: bool = False) -> StartedBatch | None:
@@ -99,7 +100,9 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         tasks, ciphers, ended = open_tasks(tasks)
         contact.ciphers = ciphers
     early = frozenset(row[3] for row in rows if row[-3])
-    return StartedBatch(batch_no, task_type, tasks, started, clock, contact, turns, waited_for, ciphers, ended, early)
+    return StartedBatch(
+        batch_no, task_type, tasks, started, clock, contact, turns, waited_for, ciphers, ended, early, worker
+    )
 
 
 def _run_again(params: dict[str, object]) -> list[tuple]:

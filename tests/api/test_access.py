@@ -64,7 +64,7 @@ BODIES = {
 }
 # What has no id: the same for all tenants, or told apart by its name.
 NAMES = {"lane": "low", "name": "T_QUIET", "product_code": "secret-1", "token": NO_TOKEN, "host": "api.example.com"}
-NAMES |= {"safeguard": "delay", "username": "ada"}
+NAMES |= {"safeguard": "delay", "username": "ada", "worker": "worker:1"}
 
 
 def address(path: str, **ids: object) -> str:

@@ -19,7 +19,7 @@ COUNTER = "/admin/testapp/counter/"
 # What is sent by a form or answers to a program, and Django's forms, of which we have none.
 NO_PAGE = re.compile(
     "login|language|search|tenant|autocomplete|view_on_site|.*_(delete|history|test)"
-    "|tasks_app_(order|run|job_draft(_of)?|letter_(order|run|tags)"
+    "|tasks_app_(order|run|job_draft(_of)?|job_bulk|letter_(order|run|tags)"
     "|(scheduletask|taskbatch|auditentry|campaign|graphrun|dlqentry|recovery)_add)"
 )
 
@@ -122,6 +122,7 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "token_id": rows.token,
         "membership": rows.membership,
         "lane": "default",
+        "node": "worker:1",
         "app_label": "tasks_app",
         "content_type_id": 1,
     } | rows.alarms
@@ -132,6 +133,8 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         known = values | {"verb": verb}
         if model == "safeguard":
             known |= {"name": "delay", "verb": "force"}
+        if model == "node":
+            known |= {"verb": "drain"} if "worker" in where else {}
         if model == "installation":
             known |= {"verb": "resume"}
         value = lambda found, of=model, known=known: str(known.get(found[1]) or known.get(of, 1))  # noqa: E731

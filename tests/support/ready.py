@@ -32,7 +32,7 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.lifecycle.tenants import know
-from tasks_app.models import DlqEntry, HostHealth, JobDefinition, Tenant, TenantArchive
+from tasks_app.models import DlqEntry, HostHealth, JobDefinition, QuotaUse, Tenant, TenantArchive
 from tasks_app.sql import execute
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
@@ -182,6 +182,9 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
             guard()
     elif one.path.startswith("/tenants"):
         know([ids["name"]])
+        QuotaUse.objects.create(
+            tenant=ids["name"], quota="max_tasks", hour=timezone.now(), used=4210, last=4000, most=5000
+        )
         state = {"stop_archiving_tenant": "RUNNING", "continue_archiving_tenant": "STOPPED"}.get(one.id)
         if state is not None:
             Tenant.objects.filter(name=ids["name"]).update(state="SUSPENDED", closed=True)

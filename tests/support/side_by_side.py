@@ -1,4 +1,4 @@
-"""Runs several files of tests at a time: `pytest -p tests.support.side_by_side --side-by-side 5`.
+"""Runs several files of tests at a time: `pytest -p tests.support.side_by_side --side-by-side 4`.
 
 Each file is run by one of so many processes. A process imports a file only when its turn has come: to import and
 collect all of them would take each process half a minute.

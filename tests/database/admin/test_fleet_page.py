@@ -247,7 +247,6 @@ def test_the_page_of_a_worker_says_what_its_slots_run_and_what_it_finished(viewe
     assert (ran.slot, ran.ok) == ("70", 1)
     assert "Drain …" not in page
     assert f'href="{WORKER}"' in row_of(text(viewer), "host:1")
-    assert "1 of 2 slots is busy" in text(viewer, f"{WORKER}parts/")
 
 
 def test_a_worker_that_has_gone_is_found_by_its_batches_from_their_pages(viewer, worker):

@@ -107,10 +107,10 @@ def test_what_was_away_says_nothing_about_how_long_a_task_takes():
     ran(ok=5, minutes_ago=3)
     TaskBatch.objects.update(run_us=5_000)
     roll_up()
-    before = dict(run("pace_before", {})), run("day_load", {})
+    before = run("pace_before", {}), run("day_load", {})
     MinuteFigures.objects.update(ok=105, returned=100)
 
-    assert (dict(run("pace_before", {})), run("day_load", {})) == before
+    assert (run("pace_before", {}), run("day_load", {})) == before
 
 
 def test_an_hour_has_every_minute_and_nothing_older():
