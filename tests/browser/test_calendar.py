@@ -34,6 +34,10 @@ def test_an_article_is_dragged_to_another_hour_and_a_conflict_shows_where_it_is(
     article = approved(MONDAY + timedelta(minutes=15), title="News")
     page = open_page(visits, ann, WEEK)
     expect(slot(page, "2090-01-02", "10")).to_contain_text("News")
+    hours = page.locator(".pa-hours span:not(:empty)").all()
+    assert [one.inner_text() for one in hours] == [f"{hour:02}:00" for hour in range(24)]
+    for hour in (0, 1, 10, 23):  # each beside its own slots
+        assert hours[hour].bounding_box()["y"] == slot(page, "2090-01-02", f"{hour:02}").bounding_box()["y"]
     drag(page, article, slot(page, "2090-01-04", "12"))
     expect(messages(page)).to_contain_text("“News”: Moved: it goes live on Wed 4 Jan 2090 12:15 Europe/Berlin")
     expect(slot(page, "2090-01-04", "12")).to_contain_text("News")
