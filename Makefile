@@ -14,7 +14,7 @@ LOCK_VENV := .venv-lock
 # For all platforms and Pythons that we run on, and without a word about where this machine gets its packages.
 COMPILE := $(LOCK_VENV)/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-annotate --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(UPGRADE)
-# Five at a time, each with servers of its own: they wait more than they work. In the order of tests/conftest.py, since
+# Four at a time, each with servers of its own: they wait more than they work. In the order of tests/conftest.py, since
 # the files with the fewest tests take longest. One at a time where a server is given, since they would share it.
 SIDE_BY_SIDE := $(if $(DATABASE_URL)$(REDIS_URL),,-p tests.support.side_by_side --side-by-side 4 -o console_output_style=count)
 
