@@ -172,14 +172,18 @@ class Dispatcher:
         shares = self._shares(lanes)
         if not shares:
             return []
-        begun = time.monotonic()
-        ahead = self._ahead and self._ahead + HAIR_SECONDS
-        batches = claim(shares, self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
-        if ahead:
-            self._lead.note_claim(time.monotonic() - begun)
+        batches = self._ahead_of_time(partial(claim, shares, self._batch_sizes.sizes, self._name, self._shards))
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
         return self._let_through(batches)
+
+    def _ahead_of_time(self, claim: Callable[..., list[ClaimedBatch]]) -> list[ClaimedBatch]:
+        """What will be due when a worker has it comes along; and how long that took is noted."""
+        begun, ahead = time.monotonic(), self._ahead
+        batches = claim(ahead=ahead and ahead + HAIR_SECONDS)
+        if ahead:
+            self._lead.note_claim(time.monotonic() - begun)
+        return batches
 
     def _shares(self, lanes: Set[str]) -> list[LaneShare]:
         if not self._clock.known:

@@ -1,6 +1,7 @@
 """The chore `quotas`: counts what tenants with a quota use; tasks and jobs in one statement for all of them."""
 
 import time
+from collections.abc import Iterable
 from math import ceil
 
 from tasks_app.core.tenants import COUNTED, NEAR
@@ -47,21 +48,15 @@ def count_scheduled() -> int:
     """Tell of tenants that schedule nearly as fast as they may, and forget what was counted for it before."""
     run("forget_scheduled", {"keep": FORGET_SECONDS})
     found = run("scheduled_lately", {"window": RATE_SECONDS})
-    near = _near("schedules_per_second")
-    for name, rate, tasks in found:
-        if (name in near) != (is_near := tasks >= NEAR * rate * RATE_SECONDS):
-            _note_near(name, "schedules_per_second", rate, round(tasks / RATE_SECONDS), is_near)
+    _note_changes("schedules_per_second", [(name, rate, tasks / RATE_SECONDS) for name, rate, tasks in found])
     return len(found)
 
 
 def count_running() -> int:
     """Tell of tenants that run nearly as many tasks at the same time as they may."""
     bounded = dict(Tenant.objects.filter(max_running__isnull=False).values_list("name", "max_running"))
-    near = _near("max_running")
-    for name, room in room_of(list(bounded)).items():
-        used = bounded[name] - room
-        if (name in near) != (is_near := used >= NEAR * bounded[name]):
-            _note_near(name, "max_running", bounded[name], used, is_near)
+    room = room_of(list(bounded))
+    _note_changes("max_running", [(name, most, most - room[name]) for name, most in bounded.items() if name in room])
     return len(bounded)
 
 
@@ -79,7 +74,9 @@ def note_use() -> int:
     rows = [row for row in found if row[2] and row[3] is not None]
     names, quotas, uses, limits = zip(*rows, strict=True) if rows else ((), (), (), ())
     run("note_used", {"tenants": list(names), "quotas": list(quotas), "used": array(uses), "most": array(limits)})
-    _tell_callers([row for row in found if row[1] == CALLS and row[3] is not None])
+    _note_changes(
+        CALLS, [(name, most, used) for name, quota, used, most in found if quota == CALLS and most is not None]
+    )
     return len(counted)
 
 
@@ -96,16 +93,12 @@ def _used(counted: list[dict]) -> dict[str, dict[str, int]]:
     }
 
 
-def _tell_callers(called: list[tuple[str, str, int, int]]) -> None:
-    near = _near(CALLS)
-    for name, _, used, limit in called:
+def _note_changes(quota: str, found: Iterable[tuple[str, int, float]]) -> None:
+    """Of tenants, what they may have and what they use. Asked once who was near it, since most stay as they were."""
+    near = set(Tenant.objects.filter(near__contains=[quota]).values_list("name", flat=True))
+    for name, limit, used in found:
         if (name in near) != (is_near := used >= NEAR * limit):
-            _note_near(name, CALLS, limit, used, is_near)
-
-
-def _near(quota: str) -> set[str]:
-    """The tenants that are known to be near it: asked once for all, since most stay as they were."""
-    return set(Tenant.objects.filter(near__contains=[quota]).values_list("name", flat=True))
+            _note_near(name, quota, limit, round(used), is_near)
 
 
 def _note_near(name: str, quota: str, limit: int, used: int, is_near: bool) -> None:

@@ -1,15 +1,14 @@
 """A dispatcher that reads ahead: what is due soon lies in a wheel, and is claimed by id just before its moment."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
+from functools import partial
 
 from tasks_app.conf import conf
 from tasks_app.core.wheel import Wheel
 from tasks_app.lifecycle.claim import ClaimedBatch, claim_ids, read_ahead
 
 from .dispatcher import LOCKED_POLL_SECONDS, Dispatcher
-from .lead import HAIR_SECONDS
 from .listener import Listener
 
 # Entries in the wheel, at most; what is due after the last of them is read when its time comes.
@@ -49,11 +48,8 @@ class ReadAheadDispatcher(Dispatcher):
         ids = self._wheel.pop(self._clock.now() + self._ahead) if self._clock.known else []
         if not ids:
             return []
-        begun = time.monotonic()
-        ahead = self._ahead and self._ahead + HAIR_SECONDS
-        fired = claim_ids(ids, self._room(), self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
-        if ahead:
-            self._lead.note_claim(time.monotonic() - begun)
+        sizes = self._batch_sizes.sizes
+        fired = self._ahead_of_time(partial(claim_ids, ids, self._room(), sizes, self._name, self._shards))
         if sum(batch.size for batch in fired) < len(ids):
             # Moved, cancelled, locked by somebody, or no room: a look will tell.
             self._next_read = min(self._next_read, self._clock.now() + LOCKED_POLL_SECONDS)
