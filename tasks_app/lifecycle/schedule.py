@@ -1,5 +1,6 @@
 """schedule, reschedule and ensure: who may write a new task for a unit, and what becomes of the old one."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -28,6 +29,9 @@ _PART = 1_000
 # Columns that mostly differ from task to task.
 _AS_ONE_TEXT = {"payload": text_array, "at": instant_array}
 SYSTEM = "system"
+_BOUND_SECONDS = 60.0
+_MOST_BOUND = 10_000
+_bound_until: dict[str, float] = {}  # tenants that are bound, by the monotonic clock: a hint
 
 
 class Outcome(StrEnum):
@@ -69,7 +73,12 @@ class _Verb(NamedTuple):
 
 def schedule(requests: Sequence[Request]) -> list[Scheduled]:
     """Schedule each unit unless it is live already; a finished row hands over to the new one."""
-    return _apply(requests, _SCHEDULE, SYSTEM)
+    if len(requests) > 1 or not requests or not _may_go_alone(requests[0]):
+        return _apply(requests, _SCHEDULE, SYSTEM)
+    [request] = requests
+    if made := _insert_alone(request):
+        return [made]
+    return _apply(requests, _SCHEDULE_LEFT_OUT, SYSTEM)
 
 
 def schedule_unbound(requests: Sequence[Request]) -> list[Scheduled]:
@@ -119,6 +128,7 @@ def _decide_ensure(row: _Row | None) -> Outcome:
 
 
 _SCHEDULE = _Verb(_decide_schedule, mostly_new=True, by_idem_key=True, repeats=True, copies=False)
+_SCHEDULE_LEFT_OUT = _SCHEDULE._replace(mostly_new=False)  # by insert_task: the unit is taken, or its tenant bound
 _RESCHEDULE = _Verb(_decide_reschedule)
 _HASTEN = _Verb(_decide_hasten)
 _ENSURE = _Verb(_decide_ensure)
@@ -181,6 +191,8 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     answers |= _replace([(request, row) for request, row in created if row], Outcome.CREATED, by, verb)
     new = [request for request, row in created if row is None]
     answers |= _insert_unknown(new) if verb.copies else _insert(new, bound=verb.bound)
+    if verb is _SCHEDULE_LEFT_OUT and new:
+        _note_bound(new[0].unit)
     return answers
 
 
@@ -293,6 +305,51 @@ def _take_over(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, hand_on:
 def _insert_over(pairs: Sequence[tuple[Request, _Row]], bound: bool) -> dict[Unit, Scheduled]:
     replaces = {request.unit: row.id for request, row in pairs}
     return _insert([request for request, _ in pairs], replaces, bound=bound)
+
+
+def _may_go_alone(request: Request) -> bool:
+    """Whether insert_task is likely to do it. If not, nothing is lost but the time that it takes."""
+    tenant, _, _ = request.unit
+    return (
+        request.idem_key is None
+        and _bound_until.get(tenant, 0.0) <= time.monotonic()
+        and not may_concern([request.unit])
+    )
+
+
+def _note_bound(unit: Unit) -> None:
+    """A tenant with a quota: what is scheduled for it goes the long way at once for a while."""
+    if len(_bound_until) >= _MOST_BOUND:
+        _bound_until.clear()
+    tenant, _, _ = unit
+    _bound_until[tenant] = time.monotonic() + _BOUND_SECONDS
+
+
+def _insert_alone(request: Request) -> Scheduled | None:
+    """A new row in the shortest way there is; None if the unit is taken or its tenant bound by something."""
+    (tenant, task_type, key), at, delay, payload, lane, max_retry, repeat_after, expires_after, _ = request
+    [shard], [token] = shards_of((tenant,), (task_type,), (key,)), random_uuids(1)
+    if payload is None:
+        REGISTRY.refuse_without_payload([task_type])
+    row = {
+        "tenant": tenant,
+        "task_type": task_type,
+        "biz_key": key,
+        "at": at,
+        "delay": delay,
+        "payload": payload or "{}",
+        "lane": lane,
+        "max_retry": max_retry,
+        "repeat_after": repeat_after,
+        "expires_after": expires_after,
+        "shard": shard,
+        "limited": bool(REGISTRY.limited([task_type])),
+        "token": token,
+    }
+    if told := "task.created" in conf().kept_events:
+        row["kept"] = conf().kept_kinds
+    found = run("insert_told_task" if told else "insert_task", row)
+    return Scheduled(Outcome.CREATED, *found[0]) if found else None
 
 
 def _insert(

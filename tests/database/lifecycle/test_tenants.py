@@ -669,6 +669,40 @@ def test_a_tenant_that_schedules_too_fast_is_refused_until_some_seconds_have_pas
     assert (Tenant.objects.get(name="acme").near, ScheduleCount.objects.count()) == ([], 0)
 
 
+@pytest.mark.parametrize(
+    ("bound", "refusal"),
+    [
+        ({"max_payload_bytes": 11}, "payload has 12 bytes"),
+        ({"schedules_per_second": 0}, "may schedule 0 tasks a second"),
+        ({"closed": True}, "is being archived, and gets nothing new"),
+    ],
+)
+def test_one_task_by_itself_is_bound_as_many_are(acme, bound, refusal):
+    assert schedule(TYPE, "before", tenant="acme", payload={"a": "1234"}).outcome == "CREATED"
+    Tenant.objects.filter(name="acme").update(**bound)
+
+    for _ in range(2):  # also when the process knows that the tenant is bound
+        with pytest.raises((QuotaExceeded, InvalidTask), match=refusal), transaction.atomic():
+            schedule(TYPE, "a", tenant="acme", payload={"a": "1234"})
+
+    assert schedule(TYPE, "before", tenant="acme").outcome == "EXISTS"
+    assert [one.biz_key for one in ScheduleTask.objects.all()] == ["before"]
+
+
+def test_one_task_by_itself_counts_and_takes_one_statement_also_of_a_tenant_that_is_bound(acme):
+    edit(schedules_per_second=100, max_tasks=100, max_payload_bytes=1_000)
+    schedule(TYPE, "a", tenant="acme")  # in which the process learns that it is
+
+    with CaptureQueriesContext(connection) as asked, transaction.atomic():
+        schedule(TYPE, "b", tenant="acme")
+        schedule(TYPE, "b")
+        schedule(TYPE, "c", at=TUESDAY, repeat_after=60)
+
+    assert sum("SAVEPOINT" not in (one["sql"] or "") for one in asked) == 3
+    assert {(one.tenant, one.tasks) for one in ScheduleCount.objects.all()} == {("acme", 1)}
+    assert ScheduleCount.objects.count() == 2
+
+
 def test_no_more_of_a_tenant_run_at_the_same_time_than_may_and_others_do_not_wait(acme):
     edit(max_running=2)
     number = claimed("a", "b", "c", "ours")

@@ -1,0 +1,3 @@
+-- insert_task: a new row for a unit that is not taken. For an installation that keeps no event of it: insert_told_task tells.
+--include new_row
+RETURNING id, date_part('epoch', due_at)

@@ -1,0 +1,6 @@
+-- insert_told_task: insert_task, and what is told of it.
+WITH created AS (
+--include new_row
+RETURNING tenant, task_type, biz_key, id, due_at, replaces, job, fire_time, idem_key
+--include created
+SELECT id, date_part('epoch', due_at) FROM created
