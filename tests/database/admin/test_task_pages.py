@@ -14,7 +14,7 @@ from tasks_app.core.links import LINKS
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.progress import Told, tell_progress
-from tasks_app.models import AuditEntry, Campaign, ScheduleTask, TaskAttempt, TaskProgress
+from tasks_app.models import AuditEntry, Campaign, HourFigures, ScheduleTask, TaskAttempt, TaskProgress
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.campaigns import carried_out
@@ -637,5 +637,37 @@ def test_a_minute_of_the_chart_leads_to_the_tasks_that_ran_in_it(viewer):
     page = viewer.get("/admin/").content.decode()
 
     assert "Succeeded 1" in words
-    assert page.count(escape(url)) == 2  # in the picture, and in its table
+    assert page.count(escape(url)) == 4  # in both pictures, and in their tables
     assert [one.id for one in viewer.get(url).context["tasks"]] == [task]
+
+
+def test_an_hour_of_the_charts_leads_to_its_tasks_and_the_range_is_in_the_address(viewer):
+    task = schedule("T_QUIET", "a").task_id
+    run_due()
+    for days, ok in ((6, 20), (20, 300)):
+        HourFigures.objects.create(
+            hour=timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(days=days),
+            batches=1,
+            returned=0,
+            ok=ok,
+            failed=0,
+            lateness=[0] * 40 + [ok],
+        )
+
+    for name, ok, points in (("24h", 1, 24), ("7d", 21, 168), ("30d", 321, 120)):
+        answer = viewer.get(f"/admin/?range={name}", headers={"Punctual-Live": "1"})  # as an open page asks
+        ran, late, _ = answer.context["charts"]
+        assert ran.summary.startswith(f"{ok} succeeded and 0 failed in the last ")
+        assert points <= len(ran.labels) <= points + 1
+        assert f'<a href="?range={name}#charts" aria-current="true">' in answer.content.decode()
+        assert "Nothing is known of the time before" in late.summary
+        *_, (_, _, url, words) = ran.hits
+        assert "Succeeded 1" in words
+        assert [one.id for one in viewer.get(url).context["tasks"]] == [task]
+    assert ran.hits[0][2] == ""  # what ran then is kept no longer
+
+    refused = viewer.get("/admin/?range=2h")
+    assert refused.status_code == 400
+    assert "range=&#x27;2h&#x27; is not a time that the charts can show; take one of 1h, 24h, 7d, 30d." in (
+        refused.content.decode()
+    )
