@@ -131,8 +131,8 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def events_view(self, request: HttpRequest, task: int) -> HttpResponse:
         """What was told of it, live or past; looked for when somebody asks, since no index leads there."""
-        refuse_unknown(request)
         row = _task(str(task))
+        refuse_unknown(request)
         context = self.page(request) | {
             "title": gettext("Events of task {id}").format(id=row.id),
             "task": row,
@@ -144,7 +144,6 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def event_view(self, request: HttpRequest, event_id: str) -> HttpResponse:
         """One event, by the id that subscribers get; it leads to its task."""
-        refuse_unknown(request)
         event = seen(event_by_id(event_id))
         if event is None:
             raise Http404(
