@@ -191,10 +191,11 @@ def test_coverage_has_figures_a_chart_and_the_causes_of_failures():
     import_products([known(f"P{n}") for n in range(30)])
     ScheduleTask.objects.filter(biz_key__in=["P1", "P2"]).update(status="FAIL", error_code=stock.NOT_FOUND)
     note_coverage()
-    page = person("view").get(f"{COVERAGE}?range=30d").content.decode()
+    client = person("view")
+    page = client.get(f"{COVERAGE}?range=30d").content.decode()
     assert "At least 100.0% were fresh at any time" in page
     assert '<a href="?range=30d#history" aria-current="true">' in page
-    assert person("view").get(f"{COVERAGE}?range=1y").status_code == 400
+    assert client.get(f"{COVERAGE}?range=1y").status_code == 400
     for words in ("100.0%", "30 products", "Scheduled syncs by hour", "unknown to the stock system", "STOCK_NOT_FOUND"):
         assert words in page
     assert (
