@@ -1,6 +1,7 @@
 """The figures of hours: they agree with the tasks, whoever sums them up, when, how often, and whatever comes late."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -171,15 +172,23 @@ def test_a_beat_that_has_seen_less_changes_nothing():
     assert summed(hour) == (10, 0)
 
 
-def test_two_beats_that_mend_a_minute_count_it_once():
+def test_two_beats_that_mend_a_minute_count_it_once_and_the_one_that_has_seen_less_changes_nothing():
     hour = last_whole()
     ran(hour, ok=1)
     keep_hours()
-    ran(hour, ok=2)
 
+    def sees_more() -> None:
+        batch = TaskBatch.objects.get()
+        batch.batch_no = uuid4()
+        batch.save(force_insert=True)
+        assert mend_minutes(hour, hour + HOUR) == 1
+
+    overlap(sees_more, lambda: run("mend_minute", {"minute": hour}))
+
+    assert MinuteFigures.objects.get().ok == 2
+    ran(hour, ok=3)
     overlap(lambda: mend_minutes(hour, hour + HOUR), lambda: mend_minutes(hour, hour + HOUR))
-
-    assert MinuteFigures.objects.get().ok == 3
+    assert MinuteFigures.objects.get().ok == 5
 
 
 def test_the_minutes_of_an_installation_that_had_no_hours_are_summed_up_by_utc_and_old_hours_go():
