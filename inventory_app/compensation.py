@@ -20,6 +20,7 @@ from tasks_app.client.compensation import (
     register_scan,
 )
 
+from .coverage_history import note_coverage
 from .lifecycle import apply_window, current_window, schedule_syncs
 from .models import Product
 from .units import COMPENSATION, INVENTORY, STOCK_SYNC
@@ -40,6 +41,8 @@ def scan(dry_run: bool) -> Iterator[Found | Walked]:
     yield from _without_product(compared.unwanted, dry_run)
     yield Walked(compared.wanted)
     yield from _window(dry_run)
+    if not dry_run:
+        note_coverage()
 
 
 register_scan("stock", scan)

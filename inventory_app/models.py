@@ -56,3 +56,24 @@ class SyncWindow(models.Model):
 
     def __str__(self) -> str:
         return f"{self.chosen or 'by the settings'}"
+
+
+class CoverageHour(models.Model):
+    """How much of the catalogue was fresh when an hour began, or soon after."""
+
+    hour = models.DateTimeField(primary_key=True)
+    products = models.BigIntegerField()
+    fresh = models.BigIntegerField(help_text="Synced within the window.")
+    never = models.BigIntegerField(help_text="Never synced.")
+    length = models.DurationField(help_text="Of the window.")
+
+    class Meta:
+        db_table = "coverage_hour"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.hour:%Y-%m-%d %H:%M}"
+
+    @property
+    def share(self) -> float:
+        return self.fresh / self.products if self.products else 1.0

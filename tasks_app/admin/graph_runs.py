@@ -10,6 +10,7 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
+from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
@@ -17,12 +18,14 @@ from tasks_app.console.scope import seen, usable_kinds
 from tasks_app.console.site import console
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.graphs import RunState
+from tasks_app.core.states import UNDER_WAY
 from tasks_app.engine.operations.jobs import once
 from tasks_app.engine.operations.runs import rerun
 from tasks_app.engine.watch.runs import RunFilter, kinds_in, page_of_runs, run_by_id
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs.run import RunView, read_lines
+from tasks_app.lifecycle.jobs.run import Node, RunView, read_lines
 from tasks_app.models import AuditEntry, GraphRun
+from tasks_app.pages.gantt import Gantt, Part, gantt
 from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
@@ -89,6 +92,7 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
             "name": _name(view),
             "words": WORDS[view.state],
             "path": [view.nodes[job].name for job in view.critical_path],
+            "gantt": bars_of(view, linked=may_view(request)),
             "picture": drawn(view, linked=may_view(request)),
             "entries": entries,
             "may_operate": may_operate_jobs(request) and usable_kinds(kinds_in(view)),
@@ -139,12 +143,36 @@ def drawn(view: RunView, *, linked: bool) -> Picture:
                 node.name,
                 node.parents,
                 node.status,
-                console_url("tasks_app_scheduletask_change", node.task.id) if linked and node.task else "",
+                _task_url(node) if linked else "",
                 critical=node.job in critical,
                 note=gettext("waits for {waits}").format(waits=waits) if waits else "",
             )
         )
     return picture(boxes)
+
+
+def bars_of(view: RunView, *, linked: bool) -> Gantt | None:
+    critical = set(view.critical_path)
+    parts = []
+    for node in view.nodes.values():
+        allowed, task = view.allowed_at(node), node.task
+        began = task.began if task and (task.over or task.status in UNDER_WAY) else None
+        parts.append(
+            Part(
+                node.name,
+                node.status,
+                min(allowed, began) if allowed and began else allowed,
+                began,
+                task and task.ended,
+                critical=node.job in critical,
+                url=_task_url(node) if linked else "",
+            )
+        )
+    return gantt(parts, timezone.now())
+
+
+def _task_url(node: Node) -> str:
+    return console_url("tasks_app_scheduletask_change", node.task.id) if node.task else ""
 
 
 def _listed(request: HttpRequest) -> dict:

@@ -6,9 +6,8 @@ add one, add its name, its template and what it needs.
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
-from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -18,15 +17,14 @@ from tasks_app.engine.watch.alarm_browse import told_to_nobody
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
 from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.status import SchedulerStatus, read_status
-from tasks_app.pages.charts import Chart, Series, bars, lines
-from tasks_app.pages.links import console_url
-from tasks_app.pages.spans import milliseconds, span
+from tasks_app.pages.charts import Chart, Series, bars
+from tasks_app.pages.spans import span
 
+from .ranges import RANGES, chosen_range, drawn
 from .rights import may_operate_platform, may_view_platform
 
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
 SAYS_SECONDS = 60  # a process that has said no version by then is too old to say one
-SHARES = (0.50, 0.95, 0.99)
 
 
 def first_page(request: HttpRequest) -> dict:
@@ -37,6 +35,7 @@ def first_page(request: HttpRequest) -> dict:
 
 
 def read(request: HttpRequest) -> dict:
+    chosen = chosen_range(request)
     sample = cache(take_sample)  # taken once, and only if something is too much to count
     hour = last_hour()
     status = read_status(hour, sample)
@@ -45,7 +44,9 @@ def read(request: HttpRequest) -> dict:
         "parts": parts(PARTS),
         "oldest": _oldest(status),
         "last_hour": hour.last(len(hour.minutes)),
-        "charts": [_throughput(hour), _lateness(hour), _load(load)],
+        "charts": [*drawn(chosen, hour), _load(load)],
+        "range": chosen.name,
+        "ranges": RANGES,
         "failing": _failing(hour),
         "levels": read_levels(),
         "untold": told_to_nobody(),
@@ -87,44 +88,6 @@ def _failing(hour: Hour) -> list[tuple[str, Figures, float]]:
     return sorted(failing, key=lambda row: -row[1].failed)[:10]
 
 
-def _throughput(hour: Hour) -> Chart:
-    ok, failed = [m.ok for m in hour.minutes.values()], [m.failed for m in hour.minutes.values()]
-    total, most = sum(ok) + sum(failed), max(a + b for a, b in zip(ok, failed, strict=True))
-    summary = gettext("{ok:,} succeeded and {failed:,} failed in the last hour; at most {most:,} in a minute.").format(
-        ok=sum(ok), failed=sum(failed), most=most
-    )
-    series = [Series(gettext("Succeeded"), "pu-good", ok), Series(gettext("Failed"), "pu-bad", failed)]
-    summary = summary if total else gettext("Nothing ran in the last hour.")
-    urls = [_ran_in(minute) for minute in hour.minutes]
-    return bars("throughput", gettext("Tasks a minute"), summary, _clock(hour), series, "task", urls=urls)
-
-
-def _ran_in(minute: datetime) -> str:
-    """The tasks whose last run was in this minute."""
-    asked = {
-        "when": "ran",
-        "since": f"{minute:%Y-%m-%dT%H:%M}",
-        "until": f"{minute + timedelta(minutes=1):%Y-%m-%dT%H:%M}",
-    }
-    return f"{console_url('tasks_app_scheduletask_changelist')}?{urlencode(asked)}"
-
-
-def _lateness(hour: Hour) -> Chart:
-    whole = hour.last(len(hour.minutes))
-    middle, _, slowest = (whole.percentile_ms(share) for share in SHARES)
-    summary = gettext("Nothing ran in the last hour.")
-    if middle is not None:
-        usual, worst = milliseconds(middle), milliseconds(slowest)
-        summary = gettext("Half of the tasks started within {usual} of their time, 99% within {worst}.").format(
-            usual=usual, worst=worst
-        )
-    series = [
-        Series(f"p{share * 100:.0f}", f"pu-p{share * 100:.0f}", [m.percentile_ms(share) for m in hour.minutes.values()])
-        for share in SHARES
-    ]
-    return lines("lateness", gettext("Lateness at the start, by minute"), summary, _clock(hour), series, "ms")
-
-
 def _load(load: Load) -> Chart:
     total = sum(load.minutes)
     summary = gettext("Nothing comes due in the next hour.")
@@ -146,7 +109,3 @@ def _load(load: Load) -> Chart:
     labels = [gettext("in {minute} min").format(minute=minute) for minute in range(len(load.minutes))]
     series = [Series(gettext("Due"), "pu-next", load.minutes)]
     return bars("load", gettext("Coming due, by minute"), summary, labels, series, "task")
-
-
-def _clock(hour: Hour) -> list[str]:
-    return [f"{minute:%H:%M}" for minute in hour.minutes]

@@ -25,7 +25,7 @@ from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.spans import milliseconds
 from tasks_app.pages.typed import take_back
 
-from .rights import LookOnly, may_operate_subscriptions, may_view_subscriptions, requires
+from .rights import LookOnly, may_operate_subscriptions, may_view, may_view_subscriptions, requires
 from .subscription_forms import SubscriptionForm, SubscriptionOrderForm
 
 LIST, ONE = "tasks_app_subscription_changelist", "tasks_app_subscription_change"
@@ -131,6 +131,7 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
         context["entries"] = AuditEntry.objects.filter(subject=f"subscription {row}").order_by("-id")[:HISTORY]
         context["verbs"] = [(verb, VERBS[verb]) for verb in _offered(row)]
         context["stuck"] = subscriptions.next_event(row) if _fails(row) else None
+        context["may_view"] = may_view(request)
         return TemplateResponse(request, "tasks_app/subscription.html", context)
 
     @requires(may_operate_subscriptions)

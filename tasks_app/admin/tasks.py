@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.conf import conf
 from tasks_app.console.scope import may_change, may_change_each, member, seen
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError
@@ -26,6 +27,7 @@ from tasks_app.engine.watch.export import csv_lines
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, walk_tasks
 from tasks_app.engine.watch.names import with_names
 from tasks_app.engine.watch.runs import run_of
+from tasks_app.engine.watch.task_events import event_by_id, events_of
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.anywhere import task_by_id, tasks_by_id
 from tasks_app.lifecycle.audit import Operator
@@ -41,7 +43,7 @@ from tasks_app.pages.lists import refuse_unknown
 
 from . import orders, overview, trail
 from .forms import FilterForm
-from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, requires
+from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, may_view_jobs, requires
 from .secrets import ReasonOnly
 from .words import VERBS, doing
 
@@ -64,6 +66,8 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
             ("order/run/", self.run_view, "run"),
             ("operation/<uuid:operation>/", self.operation_view, "operation"),
             ("<int:task>/decrypt/", self.decrypt_view, "task_decrypt"),
+            ("<int:task>/events/", self.events_view, "task_events"),
+            ("event/<slug:event_id>/", self.event_view, "event"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
         return own + super().get_urls()
@@ -123,6 +127,38 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         context["back"] = console_url("tasks_app_scheduletask_change", row.id)
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
+
+    @requires(may_view)
+    def events_view(self, request: HttpRequest, task: int) -> HttpResponse:
+        """What was told of it, live or past; looked for when somebody asks, since no index leads there."""
+        row = _task(str(task))
+        refuse_unknown(request)
+        context = self.page(request) | {
+            "title": gettext("Events of task {id}").format(id=row.id),
+            "task": row,
+            "found": events_of(row),
+            "days": conf().KEEP_OUTBOX_DAYS,
+        }
+        return TemplateResponse(request, "tasks_app/task_events.html", context)
+
+    @requires(may_view)
+    def event_view(self, request: HttpRequest, event_id: str) -> HttpResponse:
+        """One event, by the id that subscribers get; it leads to its task."""
+        event = seen(event_by_id(event_id))
+        if event is None:
+            raise Http404(
+                gettext("There is no event {event_id!r}; they are kept for {days:g} days.").format(
+                    event_id=event_id[:40], days=conf().KEEP_OUTBOX_DAYS
+                )
+            )
+        context = self.page(request) | {
+            "title": gettext("Event {id}").format(id=event.id),
+            "event": event,
+            "task": seen(task_by_id(event.task)) if event.task is not None else None,
+            "may_view_jobs": may_view_jobs(request),
+            "everywhere": member() is None,
+        }
+        return TemplateResponse(request, "tasks_app/event.html", context)
 
     @requires(may_view, ("GET",))
     def export_view(self, request: HttpRequest) -> HttpResponseBase:

@@ -105,7 +105,7 @@ def durations_chart(history: History) -> Chart | None:
         Series(gettext("Longest"), "pu-p99", [_ms(day.slowest) for day in days]),
     ]
     labels = [f"{day.day:%Y-%m-%d}" for day in days]
-    return lines("durations", gettext("How long it ran, by day"), summary, labels, series, "ms", step=gettext("Day"))
+    return lines("durations", gettext("How long it ran, by day"), summary, labels, series, step=gettext("Day"))
 
 
 def _ms(value: timedelta) -> float:

@@ -12,7 +12,7 @@ OPEN |= {"tenant", "stream", "app_list", "view_on_site", "toggle_sidebar"}
 
 READ = {
     *("tasks_app_scheduletask_changelist", "tasks_app_scheduletask_change"),
-    *("tasks_app_export", "tasks_app_operation"),
+    *("tasks_app_export", "tasks_app_operation", "tasks_app_task_events", "tasks_app_event"),
     *("tasks_app_jobdefinition_changelist", "tasks_app_jobdefinition_change"),
     *("tasks_app_calendar_changelist", "tasks_app_calendar_change"),
     *("tasks_app_campaign_changelist", "tasks_app_campaign_change"),

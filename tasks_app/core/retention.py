@@ -9,6 +9,7 @@ from .errors import nearest, shown
 
 DEFAULT_CLASS = "default"
 KEEP_MINUTES_DAYS = 7  # the figures of each minute; nobody may set it
+KEEP_HOURS_DAYS = 31  # those of each hour
 TAKEN = ("batch",)  # punctual_past_batch is another table
 LONGEST_DAYS = 36_500
 

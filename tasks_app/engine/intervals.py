@@ -22,6 +22,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "quotas": lambda: COUNT_SECONDS,
     "prune": lambda: conf().PRUNE_SECONDS,
     "roll_up": lambda: 20.0,
+    "hours": lambda: 60.0,
     "count": lambda: conf().METRICS_SECONDS,
     "levels": lambda: 30.0,  # twice a minute, so that a minute is not judged much later than it can be
     "rescue": lambda: 60.0,  # goes on with its walk, and should never find anything

@@ -22,6 +22,7 @@ from .early_report import EarlyReport
 from .firing_override import FiringOverride
 from .graph_run import GraphRun
 from .host import Host, HostHealth, HostPermit
+from .hour_figures import HourFigures
 from .idempotency_record import IdempotencyRecord
 from .imported_schedule import ImportedSchedule
 from .installation import Installation, RehearsedTask, SignOfLife, Site
@@ -90,6 +91,7 @@ __all__ = [
     "Host",
     "HostHealth",
     "HostPermit",
+    "HourFigures",
     "IdempotencyRecord",
     "ImportedSchedule",
     "Installation",

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext, gettext_lazy
 
+from .spans import axis, milliseconds
+
 WIDTH, HEIGHT = 600.0, 120.0
+# Where the axis of times has lines and may end, in ms: people read seconds and minutes, not ten thousands of something.
+STOPS_MS = (1, 10, 100, 1_000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000, 864_000_000, 8_640_000_000)
+LEAST_APART = 10.0  # percent of the height between two lines with their words
 Values = Sequence[float | None]
 
 
@@ -31,21 +36,36 @@ class Chart:
     unit: str
     filled: bool
     step: str = gettext_lazy("Minute")  # what one value stands for: the head of the table's first column
-    urls: Sequence[str] = ()  # one for each value: the page of what it counts; none: there is no such page
+    urls: Sequence[str] = ()  # one for each value: the page of what it counts; empty: there is no such page
+    ticks: Sequence[tuple[float, str]] = ()  # lines across: how far down, in percent, and what they stand for
 
     @property
     def hits(self) -> list[tuple[float, float, str, str]]:
         """Where to point or click for one value: x, width, address, and what it says; only where something happened."""
-        step = WIDTH / max(len(self.labels), 1)
-        found = zip(self.labels, self.urls, zip(*(one.values for one in self.columns), strict=True), strict=True)
+        places = max(len(self.labels) - (not self.filled), 1)
+        step = WIDTH / places
+        first = 0.0 if self.filled else -step / 2  # a line has its values at the edges, bars between them
         return [
-            (round(place * step, 1), round(step, 1), url, f"{label}: {self._words(row)}")
-            for place, (label, url, row) in enumerate(found)
+            (round(first + place * step, 1), round(step, 1), url, f"{label}: {self._words(row)}")
+            for place, (label, row, url) in enumerate(self._all_rows)
             if any(row)
         ]
 
+    @property
+    def grid(self) -> str:
+        """The path of the lines across."""
+        heights = [percent / 100 * HEIGHT for percent, _ in self.ticks] or [0.0, HEIGHT / 2, HEIGHT]
+        return "".join(f"M0 {height:.1f}h{WIDTH:.0f}" for height in heights)
+
     def _words(self, row: Sequence[float | None]) -> str:
-        return ", ".join(f"{one.name} {value:,}" for one, value in zip(self.columns, row, strict=True) if value)
+        named = zip(self.columns, row, strict=True)
+        return ", ".join(f"{one.name} {self.said(value)}" for one, value in named if value)
+
+    def said(self, value: float | None) -> str:
+        """A value as the table has it."""
+        if value is None:
+            return "–"
+        return f"{value:,}" if self.filled else milliseconds(value)
 
     @property
     def columns(self) -> list[Series]:
@@ -59,8 +79,17 @@ class Chart:
     @property
     def linked_rows(self) -> list[tuple[str, list[float | None], str]]:
         """The same, each with the address of its page."""
+        return [(label, row, url) for label, row, url in self._all_rows if any(row)]
+
+    @property
+    def said_rows(self) -> list[tuple[str, list[str], str]]:
+        """The same, in words."""
+        return [(label, [self.said(value) for value in row], url) for label, row, url in self.linked_rows]
+
+    @property
+    def _all_rows(self) -> list[tuple[str, list[float | None], str]]:
         columns, urls = zip(*(one.values for one in self.columns), strict=True), self.urls or [""] * len(self.labels)
-        return [(label, list(row), url) for label, row, url in zip(self.labels, columns, urls, strict=True) if any(row)]
+        return [(label, list(row), url) for label, row, url in zip(self.labels, columns, urls, strict=True)]
 
 
 def bars(
@@ -95,14 +124,19 @@ def lines(
     summary: str,
     labels: Sequence[str],
     series: Sequence[Series],
-    unit: str,
     step: str = gettext_lazy("Minute"),
+    urls: Sequence[str] = (),
 ) -> Chart:
-    """Lines on a logarithmic scale from 1 upwards, with gaps where there is no value."""
+    """Lines of times, in ms, on a logarithmic scale from 1 ms upwards, with gaps where there is no value."""
     highest = max((value for one in series for value in one.values if value), default=0)
-    decades = max(1, math.ceil(math.log10(highest))) if highest > 1 else 1
-    drawn = [Series(s.name, s.css, s.values, _line(s.values, decades)) for s in series]
-    return Chart(name, title, summary, drawn, labels, f"{10**decades:,}", "1", unit, filled=False, step=step)
+    top = next((stop for stop in STOPS_MS[1:] if stop >= highest), STOPS_MS[-1])
+    drawn = [Series(s.name, s.css, s.values, _line(s.values, top)) for s in series]
+    heights = {stop: round(100 - 100 * math.log10(stop) / math.log10(top), 1) for stop in STOPS_MS if stop <= top}
+    ticks: list[tuple[float, str]] = []
+    for stop, height in heights.items():
+        if not ticks or ticks[-1][0] - height >= LEAST_APART:
+            ticks.append((height, axis(stop)))
+    return Chart(name, title, summary, drawn, labels, "", "", "", filled=False, step=step, urls=urls, ticks=ticks)
 
 
 def _boxes(values: Values, below: Sequence[float], highest: float) -> str:
@@ -117,14 +151,14 @@ def _boxes(values: Values, below: Sequence[float], highest: float) -> str:
     return "".join(parts)
 
 
-def _line(values: Values, decades: int) -> str:
+def _line(values: Values, top: float) -> str:
     step = WIDTH / max(len(values) - 1, 1)
     parts, pen_down = [], False
     for place, value in enumerate(values):
         if value is None:
             pen_down = False
             continue
-        share = min(max(math.log10(max(value, 1)) / decades, 0), 1)
+        share = min(max(math.log10(max(value, 1)) / math.log10(top), 0), 1)
         # A single value gets a line of almost no length: its round ends make a dot.
         end = "" if pen_down else "h0.1"
         parts.append(f"{'L' if pen_down else 'M'}{place * step:.1f} {HEIGHT - share * HEIGHT:.1f}{end}")

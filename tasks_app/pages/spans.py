@@ -14,6 +14,8 @@ UNITS = {
     "d": gettext_noop("{} d"),
 }
 
+_SIZES = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1))  # in ms
+
 
 def span(value: timedelta) -> str:
     """As `phrases.span` says it."""
@@ -22,6 +24,12 @@ def span(value: timedelta) -> str:
 
 def milliseconds(value: float) -> str:
     return _told(phrases.milliseconds(value))
+
+
+def axis(value: float) -> str:
+    """A round number of milliseconds, in the largest unit that it fills."""
+    unit, size = next((unit, size) for unit, size in _SIZES if value >= size)
+    return gettext(UNITS[unit]).format(f"{value / size:g}")
 
 
 def _told(words: str) -> str:

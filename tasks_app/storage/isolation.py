@@ -58,6 +58,7 @@ SHARED = {
     "punctual_curb": "what safeguards hold back, for all",
     "punctual_host": "limits of hosts, for all",
     "punctual_host_permit": "the same",
+    "punctual_hour_figures": "figures of the installation",
     "punctual_installation": "the installation's one row",
     "punctual_job_cursor": "schedules, which jobs share",
     "punctual_key_walk": "how far a rotation is",

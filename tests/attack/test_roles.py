@@ -49,7 +49,7 @@ PLATFORM = {
 PLATFORM_MODELS = ("taskbatch", "node", "recovery", "host", "safeguard", "installation", "site", "tenant", "secret")
 PLATFORM_MODELS += ("subscription", "alarmrule", "alarmchannel", "alarmincident")
 FIELD = {"job_id": "job_id", "task": "task", "letter": "letter", "calendar_id": "calendar_id", "campaign": "campaign"}
-FIELD |= {"token_id": "token_id", "member_id": "member_id"}
+FIELD |= {"token_id": "token_id", "member_id": "member_id", "event_id": "event"}
 OF_MODEL = {"scheduletask": "task", "jobdefinition": "job_id", "calendar": "calendar_id", "campaign": "campaign"}
 OF_MODEL |= {"dlqentry": "letter", "auditentry": "entry", "apitoken": "token_id", "membership": "member_id"}
 

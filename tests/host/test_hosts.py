@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from tasks_app.models import AuditEntry, JobDefinition
+from tasks_app.models import AuditEntry, JobDefinition, OutboxEvent
 from tests.support.addresses import admin_pages
 from tests.support.browser import PASSWORD, Visits
 from tests.support.clients import client_of
@@ -116,6 +116,7 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "host": rows.host,
         "tenant": "default",
         "auditentry": AuditEntry.objects.latest("id").id,
+        "event_id": f"{OutboxEvent.objects.latest('id').id}-1",
         "operation": rows.operation,
         "calendar": rows.calendar,
         "job_id": rows.job,

@@ -12,7 +12,7 @@ from tasks_app.engine.operations.campaigns import start_matching
 from tasks_app.engine.operations.members import grant
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.models import AuditEntry, Membership
+from tasks_app.models import AuditEntry, Membership, OutboxEvent
 from tests.support.clients import client_of
 from tests.support.jobs import by, make
 from tests.support.moves import dead
@@ -42,6 +42,7 @@ class Rows(NamedTuple):
     token_id: int
     member_id: int
     entry: int
+    event: str
 
 
 def rows_of(tenant: str) -> Rows:
@@ -62,4 +63,5 @@ def rows_of(tenant: str) -> Rows:
         token.id,
         Membership.objects.get(username=f"secret-{tenant}").id,
         AuditEntry.objects.filter(subject=f"job {job.id}").latest("id").id,
+        f"{OutboxEvent.objects.filter(tenant=tenant, event='task.dead').latest('id').id}-1",
     )

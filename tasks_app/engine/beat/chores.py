@@ -30,6 +30,7 @@ from .aside import Aside
 from .campaigns import run_campaigns, stop_campaigns
 from .compensation import ScansFailed, compensate_and_tell
 from .counting import count
+from .hours import keep_hours
 from .levels import keep_levels
 from .mover import move, walk_is_due
 from .overdue import carry_out, stop_carrying_out
@@ -98,6 +99,7 @@ CHORES = (
     Chore("quotas", count_quotas, aside=True),
     Chore("prune", prune),
     Chore("roll_up", roll_up),
+    Chore("hours", keep_hours, aside=True),
     Chore("count", count),
     Chore("levels", keep_levels, aside=True),
     Chore("rescue", rescue),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tasks_app.conf import conf
+from tasks_app.core.retention import KEEP_HOURS_DAYS
 from tasks_app.sql import run
 
 from .relay.windows import merge_windows
@@ -36,6 +37,7 @@ class Pruned:
     traces: int
     owners: int
     quota_use: int
+    hours: int
 
 
 def prune(steps: int = 20) -> Pruned:
@@ -58,6 +60,7 @@ def prune(steps: int = 20) -> Pruned:
         traces=_walk("prune_traces", 0, steps),
         owners=_prune("prune_owned_units", KEEP_ANSWERS_DAYS, steps),
         quota_use=_prune("prune_quota_use", KEEP_USE_DAYS, steps),
+        hours=_prune("prune_hours", KEEP_HOURS_DAYS, steps),
     )
 
 

@@ -14,6 +14,7 @@ from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import execute, run
 
 HOUR = 60  # minutes
+UNROLLED = timedelta(hours=4)  # so far back, whole hours that nobody has summed up are read from their minutes
 LOAD_BOUND = 1_000  # rows read of one shard and lane, before the load is guessed from a sample
 SAMPLE_ROWS = 20_000
 
@@ -53,6 +54,20 @@ class Hour:
 
 
 @dataclass(frozen=True, slots=True)
+class Hours:
+    """The last hours in steps, the oldest first, the one that is still running last. No canaries."""
+
+    steps: dict[datetime, Figures]
+    since: datetime | None  # the first hour of which anything is known; None: there is none
+
+    def total(self) -> Figures:
+        total = Figures()
+        for one in self.steps.values():
+            total.add(one.ok, one.failed, one.lateness)
+        return total
+
+
+@dataclass(frozen=True, slots=True)
 class Load:
     """How many tasks come due in each of the next minutes; guessed if they are too many to count."""
 
@@ -78,6 +93,30 @@ def last_hour() -> Hour:
         minutes.get(minute, minutes[now]).add(*figures)
         types.setdefault(task_type, Figures()).add(*figures)
     return Hour(minutes, types)
+
+
+def last_hours(hours: int, step: int, hour: Hour) -> Hours:
+    """So many, in steps of `step` hours (of UTC): as they were summed up; the rest from `hour`, and the minutes before
+    it."""
+    minutes = list(hour.minutes)
+    begin = _whole_hour(minutes[-1]) - timedelta(hours=hours - 1)
+    begin -= timedelta(hours=begin.hour % step)
+    width = timedelta(hours=step)
+    steps = {begin + n * width: Figures() for n in range((minutes[-1] - begin) // width + 1)}
+    rolled = run("status_hours", {"since": begin})
+    until = rolled[-1][0] + timedelta(hours=1) if rolled else begin
+    between = {"since": max(until, minutes[0] - UNROLLED), "until": minutes[0], "type": CANARY}
+    found = rolled + (run("service_figures", between) if between["since"] < minutes[0] else [])
+    found += [(at, one.ok, one.failed, one.lateness) for at, one in hour.minutes.items() if at >= until]
+    for at, *figures in found:
+        place = min((at - begin) // width, len(steps) - 1)  # the database's clock may be ahead of ours
+        steps[begin + place * width].add(*figures)
+    known = [at for at, ok, failed, _ in found if ok or failed or at < until]
+    return Hours(steps, _whole_hour(min(known)) if known else None)
+
+
+def _whole_hour(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)
 
 
 def next_hour(sample: Callable[[], Sample] | None = None) -> Load:

@@ -25,6 +25,7 @@ class NodeTask(NamedTuple):
     past: bool
     began: datetime | None
     ended: datetime | None
+    planned: datetime  # it could not start before
 
     @property
     def over(self) -> bool:
@@ -95,6 +96,17 @@ class RunView:
     def critical_path(self) -> list[int]:
         spans = {job: Span(node.task.began, node.task.ended) for job, node in self.nodes.items() if node.task}
         return critical_path(self.parents, spans)
+
+    def allowed_at(self, node: Node) -> datetime | None:
+        """When it could start: at its time, or when the last that it waited for had ended. None: not yet."""
+        if node.task is None or node.status == Status.BLOCKED:
+            return None
+        above = [self.nodes[one].task for one in node.parents]
+        # One that waits for a failure does not wait for what ends after it.
+        ends = [
+            one.ended for one in above if one and one.ended and not (node.task.began and one.ended > node.task.began)
+        ]
+        return max([node.task.planned, *ends])
 
     def waits_for(self, node: Node) -> list[Node]:
         """The parents that a BLOCKED node still has to wait for: those that have not succeeded."""

@@ -7,8 +7,9 @@
 -- while nobody has ordered any, the end of what recoveries hold while they hold nothing, the opening of lanes while no site was
 -- activated, the work on tenants while none is suspended or has data to encrypt, the count of quotas while there is none, the
 -- archiving of tenants while nobody has ordered any, the move to the past while nothing is
--- old enough, the look for alarms while there is no rule (and none that was read for), the sending of alerts while none waits,
--- and the chaining of the audit trail while all of it is. What this beat wants to do in any case is never idle.
+-- old enough, the sums of hours until ten minutes after the end of the next one, the look for alarms while there is no rule
+-- (and none that was read for), the sending of alerts while none waits, and the chaining of the audit trail while all of it
+-- is. What this beat wants to do in any case is never idle.
 -- What this beat has done since its last look it tells along with this one, and how long ago that was.
 WITH
 --include report_beat
@@ -51,6 +52,11 @@ WITH
     UNION ALL
     SELECT 'move'
     WHERE coalesce((SELECT min(finished_at) FROM punctual_batch) >= clock_timestamp() - make_interval(secs => %(keep)s), TRUE)
+    UNION ALL
+    SELECT 'hours'
+    WHERE coalesce((SELECT max(hour) + interval '1 hour' FROM punctual_hour_figures),
+                   (SELECT date_trunc('hour', min(minute), 'UTC') FROM punctual_minute_figures),
+                   clock_timestamp()) > clock_timestamp() - interval '70 minutes'
     UNION ALL
     SELECT 'alarm'
     WHERE NOT EXISTS (SELECT FROM punctual_alarm_rule WHERE enabled) AND NOT EXISTS (SELECT FROM punctual_alarm_reader)

@@ -68,7 +68,7 @@ def test_a_run_is_listed_and_has_a_page_with_its_state_and_its_critical_path(vie
     assert "root → a" in page
     assert "b BLOCKED , after a ; waits for a" in page
     assert f"/admin/tasks_app/scheduletask/{tasks()['a'].id}/change/" in html
-    assert "scheduletask" not in viewer.get(f"{RUNS}{run.id}/change/").content.decode().split("As a list")[1]
+    assert "scheduletask" not in viewer.get(f"{RUNS}{run.id}/change/").content.decode().split("When each job ran")[1]
 
 
 def test_a_run_is_run_again_by_those_who_may(viewer, operator):
@@ -135,3 +135,26 @@ def test_the_page_of_a_task_links_its_run(operator):
     html = operator.get(f"/admin/tasks_app/scheduletask/{tasks()['a'].id}/change/").content.decode()
 
     assert f"{RUNS}{run.id}/change/" in html
+
+
+def test_a_run_has_a_bar_for_each_job_that_could_start_and_the_times_are_those_of_its_tasks(operator):
+    family(**{"a": ["root"], "b": ["root"], SCRIPT: ["a", "b"], "last": [SCRIPT]})
+    JobDefinition.objects.filter(name=SCRIPT).update(payload={"do": "retry", "after": 3600})
+    run = begun()
+    run_all()
+    ran = tasks()
+
+    answer = operator.get(f"{RUNS}{run.id}/change/")
+    shown, html = answer.context["gantt"], answer.content.decode()
+
+    bars = {one.part.name: one.part for one in shown.bars}
+    assert set(bars) == {"root", "a", "b", SCRIPT}  # the last one waits for a success
+    assert html.count('<g class="pu-bar') == 4 and SCRIPT not in html
+    for name in ("root", "a", "b"):
+        assert (bars[name].began, bars[name].ended) == (ran[name].start_time, ran[name].finish_time)
+        assert bars[name].allowed <= bars[name].began
+    assert bars["a"].allowed == bars["b"].allowed == ran["root"].finish_time
+    assert bars[SCRIPT].allowed == max(ran["a"].finish_time, ran["b"].finish_time)
+    assert (bars[SCRIPT].began, bars[SCRIPT].ended) == (None, None)  # it waits for its next try
+    assert [one.critical for one in bars.values()].count(True) == 2
+    assert html.count(f'<a href="/admin/tasks_app/scheduletask/{ran["a"].id}/change/">') == 2  # the table, the list

@@ -9,17 +9,38 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
-from tasks_app.client import Link, Operator, cancel_tasks, move_tasks, register_link, schedule, schedule_many
+from tasks_app.client import (
+    Link,
+    Operator,
+    cancel_tasks,
+    move_tasks,
+    register_link,
+    reschedule,
+    schedule,
+    schedule_many,
+)
 from tasks_app.core.links import LINKS
+from tasks_app.engine.watch import task_events
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.logs import Lines, keep_logs
+from tasks_app.lifecycle.past import move_batches
 from tasks_app.lifecycle.progress import Told, tell_progress
-from tasks_app.models import AuditEntry, Campaign, ScheduleTask, TaskAttempt, TaskProgress
+from tasks_app.models import (
+    AuditEntry,
+    Campaign,
+    HourFigures,
+    OutboxWindow,
+    ScheduleTask,
+    TaskAttempt,
+    TaskBatch,
+    TaskProgress,
+)
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.campaigns import carried_out
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
+from tests.support.events import told
 from tests.support.jobs import by, instances, make
 from tests.support.moves import MONDAY, TUESDAY, away, dead, scheduled, started, state
 
@@ -637,5 +658,82 @@ def test_a_minute_of_the_chart_leads_to_the_tasks_that_ran_in_it(viewer):
     page = viewer.get("/admin/").content.decode()
 
     assert "Succeeded 1" in words
-    assert page.count(escape(url)) == 2  # in the picture, and in its table
+    assert page.count(escape(url)) == 4  # in both pictures, and in their tables
     assert [one.id for one in viewer.get(url).context["tasks"]] == [task]
+
+
+def test_an_hour_of_the_charts_leads_to_its_tasks_and_the_range_is_in_the_address(viewer):
+    task = schedule("T_QUIET", "a").task_id
+    run_due()
+    for days, ok in ((6, 20), (20, 300)):
+        HourFigures.objects.create(
+            hour=timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(days=days),
+            batches=1,
+            returned=0,
+            ok=ok,
+            failed=0,
+            lateness=[0] * 40 + [ok],
+        )
+
+    for name, ok, points in (("24h", 1, 24), ("7d", 21, 168), ("30d", 321, 120)):
+        answer = viewer.get(f"/admin/?range={name}", headers={"Punctual-Live": "1"})  # as an open page asks
+        ran, late, _ = answer.context["charts"]
+        assert ran.summary.startswith(f"{ok} succeeded and 0 failed in the last ")
+        assert points <= len(ran.labels) <= points + 1
+        assert f'<a href="?range={name}#charts" aria-current="true">' in answer.content.decode()
+        assert "Nothing is known of the time before" in late.summary
+        *_, (_, _, url, words) = ran.hits
+        assert "Succeeded 1" in words
+        assert [one.id for one in viewer.get(url).context["tasks"]] == [task]
+    assert ran.hits[0][2] == ""  # what ran then is kept no longer
+
+    refused = viewer.get("/admin/?range=2h")
+    assert refused.status_code == 400
+    assert "range=&#x27;2h&#x27; is not a time that the charts can show; take one of 1h, 24h, 7d, 30d." in (
+        refused.content.decode()
+    )
+
+
+@pytest.mark.parametrize("windows", ["none yet", "of some rows", "of all rows"])
+def test_a_task_leads_to_its_events_and_an_event_to_its_task_also_in_the_past(viewer, windows):
+    task = schedule("T_PLAIN", "a", delay=3600, payload={"do": "die"}).task_id
+    schedule("T_QUIET", "b", delay=3600)
+    reschedule("T_QUIET", "b", delay=60)
+    reschedule("T_PLAIN", "a", delay=0)
+    run_due()
+    of_it = [event for event in told() if event.task == task]
+    assert {"task.updated", "task.dead"} <= {event.type for event in of_it}
+    if windows != "none yet":
+        last = of_it[0].row if windows == "of some rows" else of_it[-1].row
+        OutboxWindow.objects.create(
+            no=1, after="1:1:", min_id=1, max_id=last, min_at=of_it[0].time, max_at=of_it[-1].time, count=1, system=1
+        )
+    where = f"/admin/tasks_app/scheduletask/{task}/events/"
+    assert f'href="{where}"' in viewer.get(f"/admin/tasks_app/scheduletask/{task}/change/").content.decode()
+
+    answer = viewer.get(where)
+
+    assert (answer.context["found"].events, answer.context["found"].complete) == (of_it, True)
+    for event in of_it:
+        page = viewer.get(f"/admin/tasks_app/scheduletask/event/{event.id}/").content.decode()
+        assert f'href="/admin/tasks_app/scheduletask/event/{event.id}/"' in answer.content.decode()
+        assert f'href="/admin/tasks_app/scheduletask/{task}/change/"' in page
+
+
+def test_events_are_looked_for_around_what_happened_and_up_to_a_bound(viewer, monkeypatch):
+    task = schedule("T_QUIET", "a", delay=3600).task_id
+    run_due()
+    reschedule("T_QUIET", "a", delay=0)
+    run_due()
+    [*before] = [event for event in told() if event.task == task]
+    ScheduleTask.objects.filter(id=task).update(updated_at=timezone.now() - timedelta(days=2))
+    TaskBatch.objects.update(finished_at=timezone.now() - timedelta(days=1))
+    assert move_batches().tasks == 1
+    where = f"/admin/tasks_app/scheduletask/{task}/events/"
+    assert viewer.get(where).context["found"].events == before != []
+    gone = viewer.get("/admin/tasks_app/scheduletask/event/999999-1/")
+    assert (gone.status_code, "There is no event" in gone.content.decode()) == (404, True)
+    assert viewer.get("/admin/tasks_app/scheduletask/event/drop-table/").status_code == 404
+
+    monkeypatch.setattr(task_events, "MOST_ROWS", 1)
+    assert "not all of it was looked at" in viewer.get(where).content.decode()

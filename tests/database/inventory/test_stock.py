@@ -15,11 +15,12 @@ from django.utils import timezone
 from inventory_app import lifecycle, stock
 from inventory_app.compensation import scan
 from inventory_app.coverage import read_coverage, step_for
+from inventory_app.coverage_history import coverage_of, note_coverage
 from inventory_app.errors import DuplicateProduct, InvalidProduct, UnknownProduct
 from inventory_app.handlers import write_quantity
 from inventory_app.lifecycle import NewProduct, import_products, window
 from inventory_app.lifecycle.spread import next_sync, place_of
-from inventory_app.models import Product
+from inventory_app.models import CoverageHour, Product
 from inventory_app.units import STOCK_SYNC
 from tasks_app.client import RetryableError, UnrecoverableError
 from tasks_app.core.handlers import REGISTRY
@@ -516,6 +517,32 @@ def test_a_window_out_of_range_is_refused(length):
 
 
 # Coverage.
+
+
+@pytest.mark.django_db
+def test_coverage_is_noted_once_an_hour_and_the_least_of_it_is_shown():
+    import_products([known("fresh"), known("late", timezone.now() - timedelta(days=11)), NewProduct.of("new", "New")])
+    list(scan(dry_run=True))
+    assert not CoverageHour.objects.exists()
+    list(scan(dry_run=False))
+    Product.objects.update(stock_synced_at=timezone.now(), stock_quantity=1)
+    list(scan(dry_run=False))  # another beat
+
+    noted = CoverageHour.objects.get()
+    assert (noted.products, noted.fresh, noted.never, noted.length) == (3, 1, 1, WINDOW)
+    for hours, fresh in ((1, 2), (2, 3), (32 * 24, 0)):
+        at = noted.hour - timedelta(hours=hours)
+        CoverageHour.objects.create(hour=at, products=3, fresh=fresh, never=0, length=WINDOW)
+    by_hour = coverage_of(24, 1)
+    assert (len(by_hour), [one.fresh for one in by_hour.values() if one]) == (24, [3, 2, 1])
+    by_six = coverage_of(30 * 24, 6)
+    assert len(by_six) in (120, 121) and min(one.fresh for one in by_six.values() if one) == 1
+    CoverageHour.objects.filter(hour=noted.hour).delete()
+    assert (note_coverage(), note_coverage()) == (True, False)
+    assert (CoverageHour.objects.count(), CoverageHour.objects.get(hour=noted.hour).fresh) == (
+        3,
+        3,
+    )  # the oldest is gone
 
 
 @pytest.mark.django_db

@@ -13,6 +13,7 @@ from django.utils import timezone
 from inventory_app import lifecycle, stock
 from inventory_app.admin import products as products_page
 from inventory_app.admin.window import stretched
+from inventory_app.coverage_history import note_coverage
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
 from tasks_app.lifecycle.reap import reap
@@ -189,7 +190,12 @@ def test_sync_now_says_what_it_did():
 def test_coverage_has_figures_a_chart_and_the_causes_of_failures():
     import_products([known(f"P{n}") for n in range(30)])
     ScheduleTask.objects.filter(biz_key__in=["P1", "P2"]).update(status="FAIL", error_code=stock.NOT_FOUND)
-    page = person("view").get(COVERAGE).content.decode()
+    note_coverage()
+    client = person("view")
+    page = client.get(f"{COVERAGE}?range=30d").content.decode()
+    assert "At least 100.0% were fresh at any time" in page
+    assert '<a href="?range=30d#history" aria-current="true">' in page
+    assert client.get(f"{COVERAGE}?range=1y").status_code == 400
     for words in ("100.0%", "30 products", "Scheduled syncs by hour", "unknown to the stock system", "STOCK_NOT_FOUND"):
         assert words in page
     assert (

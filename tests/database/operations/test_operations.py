@@ -39,6 +39,7 @@ from tasks_app.models import (
     AlarmRule,
     Curb,
     MaintenanceEntry,
+    MinuteFigures,
     Node,
     ScheduleTask,
     TaskBatch,
@@ -196,13 +197,13 @@ def test_a_chore_that_fails_takes_no_other_along():
     schedule("T_QUIET", "stranded")
     claim_due()
     execute("UPDATE punctual_batch SET finished_at = now()")  # what rescue is for
-    execute("ALTER TABLE punctual_minute_figures RENAME TO punctual_minute_figures_gone")
+    execute("ALTER TABLE punctual_away_outcome RENAME TO punctual_away_outcome_gone")
     beat = Chores(nodes.new_node_id(), "beat-1")
     try:
         assert "rescue" in beat.run_once()
     finally:
         beat.wait_aside()
-        execute("ALTER TABLE punctual_minute_figures_gone RENAME TO punctual_minute_figures")
+        execute("ALTER TABLE punctual_away_outcome_gone RENAME TO punctual_away_outcome")
 
     assert ScheduleTask.objects.get().status == "INIT"
 
@@ -254,6 +255,10 @@ def a_curb_of_a_safeguard() -> None:
     Curb.objects.create(name="delay", kind="lane", target="low", rate=0.0)
 
 
+def a_minute_of_now() -> None:
+    MinuteFigures.objects.create(minute=Now(), task_type="T_QUIET", batches=1, ok=1, failed=0, run_us=1, lateness=[1])
+
+
 # What a chore is for: nearly there, and there.
 CAUSES = {
     "reap": (lambda: claimed("a"), "UPDATE punctual_batch SET lease_until = now() - interval '1 s'"),
@@ -270,6 +275,7 @@ CAUSES = {
     ),
     "quotas": (lambda: know(["acme"]), "UPDATE punctual_tenant SET max_jobs = 1 WHERE name = 'acme'"),
     "move": (lambda: settled(started("a")), "UPDATE punctual_batch SET finished_at = now() - interval '1 hour'"),
+    "hours": (a_minute_of_now, "UPDATE punctual_minute_figures SET minute = now() - interval '3 hours'"),
     "alarm": (a_rule_that_is_off, "UPDATE punctual_alarm_rule SET enabled = TRUE"),
     "chain": (lambda: None, "INSERT INTO punctual_audit_unchained (entry_id, created_at) VALUES (1, now())"),
     "alert": (an_alert_that_was_sent, "UPDATE punctual_alarm_alert SET done_at = NULL"),

@@ -22,6 +22,7 @@ from tasks_app.core.overdue import Answer
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.engine.beat.alarms.reading import read_events
 from tasks_app.engine.beat.counting import count
+from tasks_app.engine.beat.hours import keep_hours
 from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.beat.levels import step as judge_minutes
 from tasks_app.engine.beat.relay.reader import Cursor, read
@@ -77,6 +78,7 @@ from tasks_app.models import (
     Campaign,
     DlqEntry,
     GraphRun,
+    HourFigures,
     JobDefinition,
     OutboxWindow,
     PulseReader,
@@ -103,6 +105,7 @@ WHOLE = {
     "compare_keys": "it compares all that waits of a type with all rows of an app; in its own chore",
     "waiting_keys": "the same, and only what has a limit is indexed by its type: every claim would pay for more",
     "outlook": "the same, of what has no limit; asked by a person's page",
+    "events_near": "the windows of all minutes; asked by a person, who wants the events of a task",
     "events_of_tasks": "it looks through what was told in a time, for a person who asked for the story of a unit",
     "firing_groups": "it counts all jobs by their schedule; asked by people, and kept for a minute",
     "check_replaced_once live": "it compares all that is live with each other; asked by people",
@@ -125,6 +128,9 @@ EXPECTED_TO_GROW = {
     "canary_returns": "the minutes since the last one that was judged; run below",
     "service_figures": "the same",
     "roll_up": "the minutes since the last one that is there; run below",
+    "roll_up_hours": "the minutes of a few hours; run below",
+    "late_minutes": "what finished in three hours, once an hour; run below",
+    "mend_minute": "what finished in one minute",
     "status_minutes": "the last hour; run below",
     "status_sample": "a share of the pages that gets smaller with the table",
     "trim_trails": "the places of a trail whose months were dropped, in an index by tenant; once a month",
@@ -148,6 +154,13 @@ def claim_of_a_crowd() -> None:
 
 def claim_and_run() -> None:
     assert sum(run_batch(UUID(batch.batch_no), guarded=False).settled for batch in claim_new(20)) == 20
+
+
+def sum_up_an_hour() -> None:
+    """The last one; those before it are there."""
+    before = timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=2)
+    HourFigures.objects.create(hour=before, batches=1, returned=0, ok=1, failed=0, lateness=[1])
+    keep_hours()
 
 
 def lose_and_reap() -> None:
@@ -305,6 +318,7 @@ DOES = {
     "move strays": lambda: move_strays(0, FEW_IDS),
     "rescue": lambda: rescue_stranded(0, FEW_IDS),
     "roll up": roll_up,
+    "sum up an hour": sum_up_an_hour,
     "count": count,
     "scrape": scrape,
     "judge minutes": judge_minutes,

@@ -237,10 +237,10 @@ WRITES = """
 # And pages of the console that Django doesn't have.
 PAGES = """
     alarmchannel_edit alarmchannel_test apitoken_edit apitoken_revoke calendar_edit calendar_remove
-    membership_edit membership_revoke
+    membership_edit membership_revoke event
     export graphrun_rerun health host_lift host_try job_backfill job_bulk job_draft job_draft_of job_edit job_firing
     job_forecast job_panel letter_order letter_run letter_tags operation order run secret_forget secret_set
-    secret_withdraw subscription_edit subscription_test task_decrypt tenant_archive
+    secret_withdraw subscription_edit subscription_test task_decrypt task_events tenant_archive
     tenant_continue_archiving tenant_edit tenant_resume tenant_stop_archiving worker
 """
 

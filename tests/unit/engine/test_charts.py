@@ -34,18 +34,29 @@ def test_a_small_thing_is_still_seen():
 def test_a_chart_without_values_has_an_empty_shape_and_table():
     for chart in (
         bars("x", "X", "", ["a"], [Series("ok", "good", [0])], "task"),
-        lines("x", "X", "", ["a"], [Series("p50", "p50", [None])], "ms"),
+        lines("x", "X", "", ["a"], [Series("p50", "p50", [None])]),
     ):
         assert chart.series[0].shape == ""
         assert chart.rows == []
 
 
 def test_a_line_has_a_gap_where_there_is_no_value_and_a_dot_where_there_is_one_alone():
-    chart = lines("x", "X", "", list("abcd"), [Series("p50", "p50", [10.0, 100.0, None, 1000.0])], "ms")
+    chart = lines("x", "X", "", list("abcd"), [Series("p50", "p50", [10.0, 100.0, None, 1000.0])])
 
-    assert chart.top == "1,000"
+    assert chart.ticks == [(100.0, "1 ms"), (66.7, "10 ms"), (33.3, "100 ms"), (0.0, "1 s")]
     assert chart.series[0].shape == "M0.0 80.0h0.1L200.0 40.0M600.0 0.0h0.1"
     assert [label for label, _ in chart.rows] == ["a", "b", "d"]
+
+
+@pytest.mark.parametrize(
+    ("highest", "top"),
+    [(0.25, "10 ms"), (1_001, "10 s"), (40_000, "1 min"), (60_001, "10 min"), (2e6, "1 h"), (1e8, "10 d")],
+)
+def test_the_axis_of_times_ends_at_a_length_that_people_say(highest, top):
+    chart = lines("x", "X", "", ["a"], [Series("p99", "p99", [highest])])
+
+    assert (chart.ticks[0][1], chart.ticks[-1]) == ("1 ms", (0.0, top))
+    assert chart.said_rows == [("a", [milliseconds(highest)], "")]
 
 
 @pytest.mark.parametrize(
