@@ -63,6 +63,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
             ("order/", self.order_view, "order"),
             ("order/run/", self.run_view, "run"),
             ("operation/<uuid:operation>/", self.operation_view, "operation"),
+            ("operation/<uuid:operation>/undo/", self.undo_view, "undo"),
             ("<int:task>/decrypt/", self.decrypt_view, "task_decrypt"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
@@ -140,6 +141,10 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def operation_view(self, request: HttpRequest, operation: UUID) -> HttpResponse:
         return orders.report(self, request, operation)
+
+    @requires(may_operate)
+    def undo_view(self, request: HttpRequest, operation: UUID) -> HttpResponse:
+        return orders.undo(self, request, operation)
 
     def page(self, request: HttpRequest) -> dict:
         """What every page of ours needs."""

@@ -28,6 +28,7 @@ SCHEDULE = {
 }
 OPERATE = {
     *("tasks_app_job_backfill", "tasks_app_graphrun_rerun", "tasks_app_campaign_order"),
+    "tasks_app_undo",
     *("tasks_app_letter_order", "tasks_app_letter_run", "tasks_app_letter_tags"),
     *("tasks_app_calendar_add", "tasks_app_calendar_edit", "tasks_app_calendar_remove"),
 }
