@@ -63,7 +63,7 @@ from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.said import in_language
 from tasks_app.pages.typed import take_back
 
-from . import forecast, trail
+from . import forecast, saved, trail
 from .forms import parse_bookmark, written_bookmark
 from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm, JobsOrderForm
 from .rights import (
@@ -169,7 +169,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_view_jobs)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*JobFilterForm.base_fields, "after"))
-        context = self.page(request) | _listed(request)
+        context = self.page(request) | _listed(request) | saved.shown(request, "jobs")
         context["may_create_over_api"] = may_create_over_api(request)
         return TemplateResponse(request, "tasks_app/jobs.html", context)
 

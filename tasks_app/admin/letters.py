@@ -28,6 +28,7 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.spans import span
 
+from . import saved
 from .letter_forms import LetterFilterForm, LetterOrderForm, LetterReasonForm, TagsForm
 from .orders import to_confirm
 from .rights import LookOnly, may_operate, may_view, requires
@@ -53,7 +54,8 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*LetterFilterForm.base_fields, "show", "after", "looked"))
-        return TemplateResponse(request, "tasks_app/letters.html", self._page(request) | _listed(request))
+        context = self._page(request) | _listed(request) | saved.shown(request, "letters")
+        return TemplateResponse(request, "tasks_app/letters.html", context)
 
     @requires(may_view)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:

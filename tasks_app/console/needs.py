@@ -19,6 +19,7 @@ READ = {
     *("tasks_app_dlqentry_changelist", "tasks_app_dlqentry_change"),
     *("tasks_app_graphrun_changelist", "tasks_app_graphrun_change"),
     *("tasks_app_auditentry_changelist", "tasks_app_auditentry_change"),
+    *("tasks_app_saved_add", "tasks_app_saved_remove"),
 }
 # Of one's own; with the right to operate, of everybody in the tenant.
 SCHEDULE = {

@@ -14,7 +14,7 @@ from tasks_app.core.links import LINKS
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.progress import Told, tell_progress
-from tasks_app.models import AuditEntry, Campaign, ScheduleTask, TaskAttempt, TaskProgress
+from tasks_app.models import AuditEntry, Campaign, SavedFilter, ScheduleTask, TaskAttempt, TaskProgress
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.campaigns import carried_out
@@ -251,6 +251,33 @@ def test_an_order_needs_a_form_of_ours(path):
     assert client.post(path, order("cancel", [task_id])).status_code == 403
     assert client.get(path).status_code == 405
     assert state(task_id).status == "INIT"
+
+
+def test_a_filter_is_saved_under_a_name_found_again_and_removed_by_whoever_saved_it(viewer, operator, monkeypatch):
+    saved = f"{LIST}saved/"
+    assert "Save this filter as" not in page(viewer, LIST)
+    given = {"page": "tasks", "query": "state=DEAD&type=T_QUIET&after=7&secret=x", "name": "my dead <ones>"}
+
+    for _ in range(2):
+        answer = viewer.post(saved, given)
+        assert (answer.status_code, answer.url) == (302, f"{LIST}?state=DEAD&type=T_QUIET")
+
+    row = SavedFilter.objects.get()
+    assert (row.query, row.tenant, row.page) == ("state=DEAD&type=T_QUIET", None, "tasks")
+    listed = page(viewer, LIST)
+    assert 'href="?state=DEAD&amp;type=T_QUIET"' in listed and "my dead &lt;ones&gt;" in listed
+    assert "my dead" not in page(operator, LIST) and "my dead" not in page(viewer, "/admin/tasks_app/dlqentry/")
+    assert viewer.post(saved, given | {"query": "state=FAIL"}).status_code == 302  # takes its place
+    assert SavedFilter.objects.get().query == "state=FAIL"
+    for bad in ({"name": ""}, {"name": "x" * 61}, {"name": "a\nb\x07"}, {"page": "users"}, {"query": "state=NONE"}):
+        assert viewer.post(saved, given | bad).status_code == 400, bad
+    assert viewer.post(saved, given | {"page": "jobs", "query": "name=a"}).status_code in (400, 403)
+    monkeypatch.setattr("tasks_app.admin.saved.MOST", 1)
+    assert "remove one first" in viewer.post(saved, given | {"name": "b"}, follow=True).content.decode()
+    assert operator.post(f"{saved}{row.id}/remove/").status_code == 404
+    assert viewer.get(f"{saved}{row.id}/remove/").status_code == 405
+    viewer.post(f"{saved}{row.id}/remove/")
+    assert not SavedFilter.objects.exists()
 
 
 # ---- orders ----
