@@ -8,7 +8,7 @@ from tasks_app.core.roles import Right
 
 # What everybody has who may come in; other apps' pages ask for permissions of their own.
 OPEN = {"index", "login", "logout", "password_change", "password_change_done", "jsi18n", "language", "search"}
-OPEN |= {"tenant", "stream", "app_list", "view_on_site", "toggle_sidebar"}
+OPEN |= {"help", "tenant", "stream", "app_list", "view_on_site", "toggle_sidebar"}
 
 READ = {
     *("tasks_app_scheduletask_changelist", "tasks_app_scheduletask_change"),
