@@ -242,7 +242,7 @@ PAGES = """
     job_forecast job_panel letter_order letter_run letter_tags operation order run secret_forget secret_set
     secret_withdraw subscription_edit subscription_test task_decrypt tenant_archive
     tenant_continue_archiving tenant_edit tenant_resume tenant_stop_archiving undo worker
-    saved_add saved_remove
+    saved_remove
 """
 
 
