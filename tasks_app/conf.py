@@ -106,6 +106,7 @@ class Conf(Section):
     ALARM_SECONDS: float = 5.0  # how often the beats look whether an alarm rule applies, and send what waits; 0: never
     LOOKOUT_SECONDS: float = 15.0  # how often web processes and workers look whether a beat is left; 0: never
     LOG_URL: str = ""  # where the logs of a try are found, with {task}, {worker} and others; empty: nothing links there
+    DOCS_URL: str = ""  # where the documentation is, for pages to link to; empty: that of the checkout, if it is one
     CONSOLE_URL: str = ""  # where people find the console, for links in alerts; empty: none has a link
     KEEP_INCIDENTS_DAYS: float = 90.0  # after they were closed, with their alerts
     PING_URL: str = field(default="", repr=False)  # called every minute while a beat looks; its path may be a secret
@@ -245,6 +246,11 @@ class Conf(Section):
             yield (
                 f'PUNCTUAL["CONSOLE_URL"] is {shown(self.CONSOLE_URL)}; it must be the address at which people open '
                 "the console, such as https://ops.example.com/admin/."
+            )
+        if self.DOCS_URL and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", self.DOCS_URL):
+            yield (
+                f'PUNCTUAL["DOCS_URL"] is {shown(self.DOCS_URL)}; it must be the address of the folder that has '
+                "the pages of the documentation, such as https://docs.example.com/punctual."
             )
         if not re.fullmatch(r"[\w.+-]{0,80}", self.RELEASE, re.ASCII):
             yield (

@@ -17,19 +17,22 @@ from tasks_app.console.scope import seen
 from tasks_app.console.site import console
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.errors import InvalidTask
+from tasks_app.core.moves import Move
 from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.campaigns.begin import RELEASES
 from tasks_app.lifecycle.campaigns.steps import GONE
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, Campaign
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
 from . import overview
 from .forms import TenantField, most_running_field, rate_field, reason_field
+from .orders import may_undo
 from .rights import LookOnly, may_operate, may_view, requires
-from .words import DONE, FOUND, KINDS, LEFT, MADE, split
+from .words import DONE, FOUND, KINDS, LEFT, MADE, move_words, split
 
 PAGE = 50
 ENTRIES = 50
@@ -178,6 +181,8 @@ def _told(request: HttpRequest, campaign: Campaign) -> dict:
         "may_operate": may_operate(request),
         "campaign": campaign,
         "kind": KINDS.get(campaign.kind, campaign.kind),
+        "new_time": move_words(Move.stored(campaign.options)) if campaign.kind == Verb.MOVE else "",
+        "can_undo": may_operate(request) and may_undo(campaign.operation, campaign.counts),
         "sentence": _sentence(campaign),
         "acted": [(count, DONE[answer]) for answer, count in acted.items()] + _counted(campaign, MADE),
         "left": [(count, LEFT[answer]) for answer, count in left.items()]

@@ -1,7 +1,7 @@
 """What people type into the operator's pages, checked: the filter of the list, and an order with its reason."""
 
 from collections.abc import Collection
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
@@ -11,10 +11,11 @@ from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.conf import conf
 from tasks_app.console.scope import member, working_in
-from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES
+from tasks_app.core.campaigns import CAP, CONFIRM_ABOVE, MOST, MOST_RUNNING, RATES
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
+from tasks_app.core.moves import read_span
 from tasks_app.core.states import Status
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.watch.audit_browse import AuditFilter
@@ -22,7 +23,7 @@ from tasks_app.engine.watch.browse import DUE, Bookmark, Filter
 from tasks_app.engine.watch.listing import refuse_cold
 from tasks_app.lifecycle.audit import ACTOR_LENGTH, REASON_LENGTH
 from tasks_app.lifecycle.campaigns.begin import LANE, OWN_LANE
-from tasks_app.lifecycle.operate import Verb
+from tasks_app.lifecycle.operate import Verb, checked_move
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
 
@@ -239,6 +240,7 @@ class AuditForm(forms.Form):
     reason = forms.CharField(label=gettext_lazy("Reason"), required=False, max_length=REASON_LENGTH)
     since = UtcField(label=gettext_lazy("From (UTC)"), required=False)
     until = UtcField(label=gettext_lazy("Until (UTC)"), required=False)
+    each = forms.BooleanField(label=gettext_lazy("Each task of an order"), required=False)
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -249,7 +251,8 @@ class AuditForm(forms.Form):
 
     def filter(self, hidden: Collection[str]) -> AuditFilter:
         given = {name: value or None for name, value in self.cleaned_data.items()}
-        return AuditFilter(task_id=given.pop("task"), hidden=hidden, **given)
+        each, task = given.pop("each"), given.pop("task")
+        return AuditFilter(task_id=task, hidden=hidden, orders=not (each or task or given["subject"]), **given)
 
     @property
     def query(self) -> str:
@@ -316,23 +319,102 @@ class OrderForm(BulkForm):
     newest = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1, widget=forms.HiddenInput)
 
 
-class ReasonForm(OrderForm):
-    """An order that is to be carried out; for everything that matches, with its pace."""
+class SpanField(forms.CharField):
+    """A length of time, such as +2h or -15min."""
 
-    at = UtcField(label=gettext_lazy("New time (UTC)"), required=False)
+    def __init__(self, placeholder: str, **kwargs) -> None:
+        super().__init__(required=False, max_length=40, **kwargs)
+        self.widget.attrs |= {"placeholder": placeholder, "autocomplete": "off"}
+
+    def clean(self, value: object) -> timedelta | None:
+        text = super().clean(value)
+        try:
+            return read_span(text) if text else None
+        except InvalidTask:
+            raise forms.ValidationError(
+                gettext("{value!r} is not a length of time; write it like +2h, -15min or 1h30m.").format(value=text)
+            ) from None
+
+
+class ConfirmedForm(forms.Form):
+    """Of an order for more than a few: whoever gives it types how many it is for, and it is for no more than that."""
+
+    confirm = forms.CharField(required=False, max_length=20)
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["confirm"].widget.attrs |= {"autocomplete": "off", "inputmode": "numeric"}
+
+    def refuse_unconfirmed(self, number: int) -> None:
+        typed = "".join(one for one in self.cleaned_data.get("confirm") or "" if one.isalnum())
+        if number > CONFIRM_ABOVE and typed != str(number):
+            words = gettext("This is for up to {number:,} tasks. Type {number} to confirm it; nothing was changed.")
+            self.add_error("confirm", words.format(number=number))
+
+
+class ManyForm(ConfirmedForm):
+    """An order for those chosen, or for everything that matches: its pace, and how many there were in its preview."""
+
     cap = cap_field()
     rate = rate_field()
     lane = lane_field()
+    counted = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1, widget=forms.HiddenInput)
     reason = reason_field()
 
     @property
+    def most(self) -> int:
+        """It is for no more than this; without a count, because there were too many, for as many as it may take."""
+        given = self.cleaned_data
+        if given.get("scope") == BulkForm.CHOSEN:
+            return len(given.get("ids") or ())
+        counted, cap = given.get("counted"), given.get("cap") or CAP
+        return cap if counted is None else min(cap, counted)
+
+    @property
     def pace(self) -> Pace:
-        return pace_of(self.cleaned_data)
+        pace = pace_of(self.cleaned_data)
+        return pace._replace(cap=max(self.most, min(pace.cap, CONFIRM_ABOVE)))
 
     def clean(self) -> dict:
         cleaned = super().clean()
-        if cleaned.get("verb") is Verb.MOVE and cleaned.get("at") is None and "at" not in self.errors:
-            self.add_error("at", gettext("Give the new time."))
+        self.refuse_unconfirmed(self.most)
+        return cleaned
+
+
+class ReasonForm(ManyForm, OrderForm):
+    """An order that is to be carried out; for everything that matches, with its pace."""
+
+    at = UtcField(label=gettext_lazy("New time (UTC)"), required=False)
+    by = SpanField("+2h, -15min", label=gettext_lazy("Or later (+) or earlier (-) by"))
+    over = SpanField("1h", label=gettext_lazy("Spread over, from the new time or from now on"))
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        cleaned["move"] = None
+        if cleaned.get("verb") is Verb.MOVE and not self.errors.keys() & {"at", "by", "over"}:
+            if not any(cleaned[name] for name in ("at", "by", "over")):
+                self.add_error("at", gettext("Give the new time, by how much to move them, or over how long."))
+            elif cleaned["by"] and (cleaned["at"] or cleaned["over"]):
+                self.add_error("by", gettext("Give either this, or the new time and over how long; not both."))
+            else:
+                try:
+                    cleaned["move"] = checked_move(cleaned["at"], cleaned["by"], cleaned["over"])
+                except InvalidTask as error:
+                    self.add_error("by" if cleaned["by"] else "over", str(error))
+        return cleaned
+
+
+class UndoForm(ConfirmedForm):
+    operation = forms.UUIDField(widget=forms.HiddenInput)
+    reason = reason_field()
+
+    def __init__(self, number: int, *args, **kwargs) -> None:
+        super().__init__(*args, initial={"operation": uuid4()}, **kwargs)
+        self.number = number
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        self.refuse_unconfirmed(self.number)
         return cleaned
 
 

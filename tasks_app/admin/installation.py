@@ -186,7 +186,8 @@ class StandbySite:
 
     calm: str = gettext_lazy("Standing by")
 
-    def __str__(self) -> str:
+    @property
+    def told(self) -> str:
         return self.view.site_words
 
 

@@ -60,9 +60,10 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import api_url, console_url
 from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.said import in_language
 from tasks_app.pages.typed import take_back
 
-from . import forecast, trail
+from . import forecast, saved, trail
 from .forms import parse_bookmark, written_bookmark
 from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm, JobsOrderForm
 from .rights import (
@@ -168,7 +169,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_view_jobs)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*JobFilterForm.base_fields, "after"))
-        context = self.page(request) | _listed(request)
+        context = self.page(request) | _listed(request) | saved.shown(request, "jobs")
         context["may_create_over_api"] = may_create_over_api(request)
         return TemplateResponse(request, "tasks_app/jobs.html", context)
 
@@ -415,7 +416,7 @@ def _listed(request: HttpRequest) -> dict:
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
-    rows = [(job, schedule_words(job), state_of(job).words, runs.get(job.id)) for job in found]
+    rows = [(job, schedule_words(job), in_language(state_of(job).words), runs.get(job.id)) for job in found]
     return {
         "form": form,
         "found": rows,
@@ -489,7 +490,7 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
         | {
             "job": job,
             "words": schedule_words(job),
-            "state": state_of(job).words,
+            "state": in_language(state_of(job).words),
             "overlap": OVERLAP_WORDS[Overlap(job.overlap)],
             "preview": _preview(job),
             "calendar": calendar_name(job),

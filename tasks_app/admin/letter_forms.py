@@ -7,11 +7,10 @@ from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.core.errors import TAG_LENGTH, InvalidTask, checked_tags
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.operations.letters import MOST_NAMED
 from tasks_app.engine.watch.letters import LetterFilter
 
-from .forms import BulkForm, TenantField, UtcField, cap_field, lane_field, pace_of, rate_field, reason_field
+from .forms import BulkForm, ManyForm, TenantField, UtcField, reason_field
 from .words import LETTER_VERBS
 
 
@@ -75,17 +74,8 @@ class LetterOrderForm(BulkForm):
     verb = forms.ChoiceField(choices=[(verb.value, verb.value) for verb in LETTER_VERBS], widget=forms.HiddenInput)
 
 
-class LetterReasonForm(LetterOrderForm):
+class LetterReasonForm(ManyForm, LetterOrderForm):
     """An order that is to be carried out, with its pace."""
-
-    cap = cap_field()
-    rate = rate_field()
-    lane = lane_field()
-    reason = reason_field()
-
-    @property
-    def pace(self) -> Pace:
-        return pace_of(self.cleaned_data)
 
 
 class TagsForm(forms.Form):

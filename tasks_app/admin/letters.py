@@ -28,7 +28,9 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.spans import span
 
+from . import saved
 from .letter_forms import LetterFilterForm, LetterOrderForm, LetterReasonForm, TagsForm
+from .orders import to_confirm
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import LETTER_VERBS, order_words
 
@@ -52,7 +54,8 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*LetterFilterForm.base_fields, "show", "after", "looked"))
-        return TemplateResponse(request, "tasks_app/letters.html", self._page(request) | _listed(request))
+        context = self._page(request) | _listed(request) | saved.shown(request, "letters")
+        return TemplateResponse(request, "tasks_app/letters.html", context)
 
     @requires(may_view)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
@@ -119,7 +122,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
         """Begin the campaign, and go to its page."""
         form = LetterReasonForm(request.POST)
         if not form.is_valid():
-            if set(form.errors) - {"reason", "cap", "rate", "lane"}:
+            if set(form.errors) - {"reason", "cap", "rate", "lane", "confirm"}:
                 return self._refused(request, form)
             return self._preview(request, form, form.cleaned_data, form.filter_form.words, status=400)
         order = form.cleaned_data
@@ -140,6 +143,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
     def _preview(self, request: HttpRequest, form, order: dict, words: list, status: int = 200) -> HttpResponse:
         chosen = _chosen(order)
         foreseen = foresee(_usable(order["filter"]), order.get("cap") or CAP, chosen)
+        counted = foreseen.letters if foreseen.complete else None
         context = self._page(request) | {
             "title": LETTER_VERBS[order["verb"]],
             "form": form,
@@ -147,6 +151,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
             "chosen": chosen is not None,
             "matching": words,
             "foreseen": foreseen,
+            "confirm": to_confirm(form, order, counted),
             "button": _button(order["verb"], foreseen),
             "back": _back(form["filter"].value() or ""),
         }

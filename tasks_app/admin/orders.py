@@ -5,25 +5,27 @@ Either has an operation of its own, so a form that is sent again acts on nothing
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import OperationalError
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
 from django.utils import translation
 from django.utils.translation import gettext
 
-from tasks_app.console.scope import may_change_each, member, seen, whose
-from tasks_app.core.campaigns import CAP
+from tasks_app.console.scope import may_change_each, member, seen, whose, working_in
+from tasks_app.core.campaigns import CAP, CONFIRM_ABOVE, MOST, CampaignState
 from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError, RetryLimited
-from tasks_app.engine.operations.campaigns import start_matching
+from tasks_app.engine.operations.campaigns import start_matching, undo_operation
 from tasks_app.engine.operations.operate import (
     Operator,
     Preview,
+    new_times,
     operate_tasks,
     preview_matching,
     preview_tasks,
@@ -31,15 +33,18 @@ from tasks_app.engine.operations.operate import (
 from tasks_app.engine.watch.browse import browse
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.campaigns.begin import LANE
-from tasks_app.lifecycle.operate import Answer
-from tasks_app.models import AuditEntry
+from tasks_app.lifecycle.operate import ORDER, Answer
+from tasks_app.lifecycle.undo import UNDONE
+from tasks_app.models import AuditEntry, Campaign
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 
-from .forms import FilterForm, OrderForm, ReasonForm
-from .words import DONE, LEFT, VERBS, WILL, order_words, split
+from .forms import FilterForm, OrderForm, ReasonForm, UndoForm
+from .words import DONE, KINDS, LEFT, VERBS, WILL, order_words, split
 
 EXAMPLES = 10
+KINDS_SHOWN = 20  # types and lanes
+LOOK = "look"  # the button that shows the new times
 LIST = "tasks_app_scheduletask_changelist"
 
 
@@ -66,14 +71,23 @@ def preview(pages, request: HttpRequest) -> HttpResponse:
         "cap": CAP,
         "lane": LANE,
     }
-    return _preview_page(pages, request, ReasonForm(initial=kept), order, foreseen)
+    if LOOK not in given:
+        return _preview_page(pages, request, ReasonForm(initial=kept), order, foreseen)
+    typed = ReasonForm(given)
+    if typed.is_valid() or not set(typed.errors) & {"at", "by", "over", "cap", "rate"}:
+        kept |= {name: given.get(name, "") for name in ("at", "by", "over", "cap", "rate", "reason")}
+        order |= {"cap": typed.cleaned_data.get("cap"), "move": typed.cleaned_data["move"]}
+        return _preview_page(pages, request, ReasonForm(initial=kept), order, foreseen)
+    for name in ("reason", "confirm"):  # which are asked for when it is carried out
+        typed.errors.pop(name, None)
+    return _preview_page(pages, request, typed, order | typed.cleaned_data, foreseen, status=400)
 
 
 def carry_out(pages, request: HttpRequest) -> HttpResponse:
     """Act, or begin the campaign; then the report, or the campaign's page."""
     form = ReasonForm(request.POST)
     if not form.is_valid():
-        if set(form.errors) - {"reason", "at", "cap", "rate", "lane"}:
+        if set(form.errors) - {"reason", "at", "by", "over", "cap", "rate", "lane", "confirm"}:
             return _refused(pages, request, form)
         _refuse_foreign(form.cleaned_data)
         return _preview_page(pages, request, form, form.cleaned_data, _foreseen(form.cleaned_data), status=400)
@@ -83,7 +97,7 @@ def carry_out(pages, request: HttpRequest) -> HttpResponse:
     try:
         if order["scope"] == OrderForm.MATCHING:
             return HttpResponseRedirect(console_url("tasks_app_campaign_change", _begin(form, operator)))
-        operate_tasks(order["verb"], order["ids"], operator, order["at"])
+        operate_tasks(order["verb"], order["ids"], operator, order["move"])
     except NothingToDo:
         messages.warning(request, gettext("Nothing matches any more; nothing was changed."))
         return HttpResponseRedirect(_back(request.POST.get("filter", "")))
@@ -109,22 +123,80 @@ def carry_out(pages, request: HttpRequest) -> HttpResponse:
 
 def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     """What an operation did: from its entries."""
-    entries = AuditEntry.objects.filter(operation=operation, **whose())
-    first = entries.order_by("id").first()
-    if first is None:
-        raise Http404(gettext("There is no such operation."))
+    first, entries = _operation(operation)
     counts = Counter(dict(entries.values_list("outcome").annotate(Count("id"))))
     acted, left = split(counts)
     context = pages.page(request) | {
-        "title": VERBS.get(first.verb, first.verb),
+        "title": KINDS.get(first.verb, first.verb),
         "first": first,
         "times": entries.aggregate(begun=Min("created_at"), ended=Max("created_at")),
         "acted": [(count, DONE[answer]) for answer, count in acted.items()] + _of_jobs(counts),
         "left": [(count, LEFT[answer]) for answer, count in left.items()],
         "entries": entries.order_by("id")[:EXAMPLES],
         "more": max(sum(counts.values()) - EXAMPLES, 0),
+        "can_undo": pages.page(request)["may_match"] and may_undo(operation, counts),
     }
     return TemplateResponse(request, "tasks_app/operation.html", context)
+
+
+def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
+    """GET says what it would do; POST begins the campaign, and goes to its page."""
+    first, entries = _operation(operation)
+    counts = dict(entries.filter(outcome__in=UNDONE).values_list("outcome").annotate(Count("id")))
+    form = UndoForm(sum(counts.values()), request.POST or None)
+    asked = member()
+    if asked is not None and asked.owns_only:
+        raise PermissionDenied
+    if form.is_valid():
+        given = form.cleaned_data
+        operator = Operator(request.user.get_username(), given["reason"], given["operation"])
+        within = {} if asked is None else {"types": asked.usable_types(), "lanes": asked.lanes}
+        try:
+            campaign = undo_operation(operation, operator, tenant=working_in(), **within)
+        except (InvalidTask, NothingToDo) as error:
+            form.add_error(None, str(error))
+        else:
+            return HttpResponseRedirect(console_url("tasks_app_campaign_change", campaign.id))
+    context = pages.page(request) | {
+        "title": gettext("Undo: {order}").format(order=KINDS.get(first.verb, first.verb)),
+        "first": first,
+        "counts": [(count, DONE[Answer(answer)]) for answer, count in counts.items()],
+        "form": form,
+        "confirm": form.number if form.number > CONFIRM_ABOVE else None,
+        "operation": operation,
+    }
+    return TemplateResponse(request, "tasks_app/undo.html", context, status=400 if form.is_bound else 200)
+
+
+def may_undo(operation: UUID, counts: Mapping[str, int]) -> bool:
+    """Whether it is offered: something was moved or cancelled, and it is over."""
+    if not any(counts.get(answer) for answer in UNDONE):
+        return False
+    campaign = Campaign.objects.filter(operation=operation).only("state").first()
+    return campaign is None or CampaignState(campaign.state).over
+
+
+def to_confirm(form, order: dict, counted: int | None) -> int | None:
+    """The number that has to be typed; None: none. What is counted now is what the form says from now on."""
+    if order["scope"] == OrderForm.CHOSEN:
+        number = len(order["ids"])
+    else:
+        number = min(order.get("cap") or CAP, MOST if counted is None else counted)
+    if form.is_bound:
+        form.data = form.data.copy()
+        form.data["counted"] = "" if counted is None else counted
+    else:
+        form.initial["counted"] = counted
+    return number if number > CONFIRM_ABOVE else None
+
+
+def _operation(operation: UUID) -> tuple[AuditEntry, QuerySet[AuditEntry]]:
+    """Its first entry, and those of all that it was for."""
+    entries = AuditEntry.objects.filter(operation=operation, **whose())
+    first = entries.order_by("id").first()
+    if first is None:
+        raise Http404(gettext("There is no such operation."))
+    return first, entries.exclude(subject=ORDER, task_id=None)
 
 
 def _of_jobs(counts: Counter) -> list[tuple[int, str]]:
@@ -162,12 +234,15 @@ def _begin(form: ReasonForm, operator: Operator) -> int:
     with translation.override(None):  # what is stored is in English, whoever reads it later
         words = ", ".join(f"{name}: {value}" for name, value in form.filter_form.words)
     wanted = replace(order["filter"], newest=order["newest"])
-    return start_matching(order["verb"], wanted, operator, form.pace, at=order["at"], selection=words or "all tasks").id
+    move = order["move"]
+    times = {} if move is None else {"at": move.at, "by": move.by, "over": move.over}
+    return start_matching(order["verb"], wanted, operator, form.pace, **times, selection=words or "all tasks").id
 
 
 def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: int = 200) -> HttpResponse:
     acted, left = split(foreseen.counts)
     most = order.get("cap") or (CAP if order["scope"] == OrderForm.MATCHING else foreseen.acted)
+    move = order.get("move")
     context = pages.page(request) | {
         "title": VERBS[order["verb"]],
         "form": form,
@@ -178,6 +253,11 @@ def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: 
         "trimmed": foreseen.acted > most,
         "acted": [(count, WILL[answer]) for answer, count in acted.items()],
         "left": [(count, LEFT[answer]) for answer, count in left.items()],
+        "kinds": foreseen.kinds[:KINDS_SHOWN],
+        "more_kinds": max(len(foreseen.kinds) - KINDS_SHOWN, 0),
+        "planned": foreseen.planned,
+        "new_times": move and new_times(foreseen, move, most),
+        "confirm": to_confirm(form, order, foreseen.acted if foreseen.complete else None),
         "examples": _examples(order),
         "chosen": order["scope"] == OrderForm.CHOSEN,
         "matching": FilterForm(QueryDict(form["filter"].value() or "")).words,

@@ -1,7 +1,7 @@
 """What the command palette finds beside pages: a task by its number, tasks by key, jobs by name."""
 
 from django.http import HttpRequest
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from unfold.dataclasses import SearchResult
 
 from tasks_app.console.scope import working_in
@@ -12,14 +12,22 @@ from tasks_app.engine.watch.listing import page_of_tasks
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.models import JobDefinition, Tenant
 from tasks_app.models.schedule_task import TaskFields
+from tasks_app.pages.help import PLACES, Place
 from tasks_app.pages.links import console_url
 
-from .rights import may_view, may_view_jobs
+from .rights import may_read_api, may_view, may_view_forecast, may_view_jobs, may_view_platform
 
 SHOWN = 5  # of each kind
 LOOK_SECONDS = 0.05
 TENANTS = 50  # whose jobs are looked through, for somebody who works in all of them
 BEGINNING = 3  # characters of a key or a name that are enough to look for what begins with them
+
+
+PLACES += [
+    Place("index", gettext_lazy("Overview"), may_view_platform),
+    Place("tasks_app_health", gettext_lazy("Health panel"), may_read_api),
+    Place("tasks_app_job_forecast", gettext_lazy("Load forecast"), may_view_forecast),
+]
 
 
 def find(request: HttpRequest, word: str) -> list[SearchResult]:

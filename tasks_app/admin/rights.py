@@ -88,6 +88,11 @@ def may_make_jobs(request: HttpRequest) -> bool:
     return may_view_jobs(request) and _may(request, OPERATE_JOBS, Right.SCHEDULE)
 
 
+def may_view_lists(request: HttpRequest) -> bool:
+    """One of those whose filters can be saved; each asks for itself."""
+    return may_view(request) or may_view_jobs(request)
+
+
 def may_read_api(request: HttpRequest) -> bool:
     """The API has both jobs and tasks, so a page that reads it needs the rights to both."""
     return may_view_platform(request) and may_view_forecast(request)

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_lazy
+
 from tasks_app.engine.web.standby import STANDBY, WORDS
 
 
 @dataclass(frozen=True)
 class ReadOnly:
-    head: str = "Read-only"
+    head: str = gettext_lazy("Read-only")
+    told: str = WORDS
     linked: bool = False  # there is no page about it: nothing can be done here
-
-    def __str__(self) -> str:
-        return WORDS
 
 
 def banner() -> list[ReadOnly]:

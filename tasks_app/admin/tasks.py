@@ -41,9 +41,9 @@ from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
-from . import orders, overview, trail
+from . import orders, overview, saved, trail
 from .forms import FilterForm
-from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, may_view_jobs, requires
+from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, may_view_jobs, may_view_lists, requires
 from .secrets import ReasonOnly
 from .words import VERBS, doing
 
@@ -65,9 +65,12 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
             ("order/", self.order_view, "order"),
             ("order/run/", self.run_view, "run"),
             ("operation/<uuid:operation>/", self.operation_view, "operation"),
+            ("operation/<uuid:operation>/undo/", self.undo_view, "undo"),
             ("<int:task>/decrypt/", self.decrypt_view, "task_decrypt"),
             ("<int:task>/events/", self.events_view, "task_events"),
             ("event/<slug:event_id>/", self.event_view, "event"),
+            ("saved/", self.save_view, "saved_add"),
+            ("saved/<int:number>/remove/", self.remove_view, "saved_remove"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
         return own + super().get_urls()
@@ -78,7 +81,8 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         key = request.GET.get("key", "")
         if key.startswith("#") and key[1:].isdecimal() and len(key) < 20:
             return HttpResponseRedirect(console_url("tasks_app_scheduletask_change", key[1:]))
-        return TemplateResponse(request, "tasks_app/tasks.html", self.page(request) | _listed(request))
+        context = self.page(request) | _listed(request) | saved.shown(request, "tasks")
+        return TemplateResponse(request, "tasks_app/tasks.html", context)
 
     @requires(may_view)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
@@ -176,6 +180,18 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def operation_view(self, request: HttpRequest, operation: UUID) -> HttpResponse:
         return orders.report(self, request, operation)
+
+    @requires(may_operate)
+    def undo_view(self, request: HttpRequest, operation: UUID) -> HttpResponse:
+        return orders.undo(self, request, operation)
+
+    @requires(may_view_lists, ("POST",))
+    def save_view(self, request: HttpRequest) -> HttpResponse:
+        return saved.save(request)
+
+    @requires(may_view_lists, ("POST",))
+    def remove_view(self, request: HttpRequest, number: int) -> HttpResponse:
+        return saved.remove(request, number)
 
     def page(self, request: HttpRequest) -> dict:
         """What every page of ours needs."""

@@ -12,6 +12,7 @@ from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.engine.nodes import worker_of
 from tasks_app.engine.watch.job_history import History
 from tasks_app.engine.watch.workers import slot_of
+from tasks_app.lifecycle.operate import ORDER
 from tasks_app.lifecycle.tries import Try
 from tasks_app.models import AuditEntry, TaskAttempt
 from tasks_app.models.schedule_task import TaskFields
@@ -118,6 +119,8 @@ def link_of(entry: AuditEntry) -> str:
     name = entry.subject.removeprefix(f"{kind} ")
     if kind in _PAGES and (name.isdecimal() or kind == "worker"):
         return console_url(_PAGES[kind], name)
+    if entry.subject == ORDER:
+        return console_url("tasks_app_operation", entry.operation)
     if kind == "lane":
         return console_url("tasks_app_node_changelist")
     return "" if entry.task_id is None else console_url("tasks_app_scheduletask_change", entry.task_id)

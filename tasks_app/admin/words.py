@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from tasks_app.core.backfill import KIND as BACKFILL
+from tasks_app.core.campaigns import UNDO
 from tasks_app.core.errors import InvalidTask
+from tasks_app.core.moves import Move
 from tasks_app.core.phrases import first_line
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.campaigns.backfill import CREATED, EXISTS
@@ -31,7 +33,8 @@ LETTER_VERBS = {
     Verb.DISCARD: gettext_lazy("Discard"),
 }  # what the list of dead letters offers
 KINDS = {str(verb): words for verb, words in (VERBS | LETTER_VERBS).items()} | {
-    BACKFILL: gettext_lazy("Backfill")
+    BACKFILL: gettext_lazy("Backfill"),
+    UNDO: gettext_lazy("Undo"),
 }  # of campaigns
 WILL = {
     Answer.REPLAYED: gettext_lazy("dead: will start over, with a new budget of tries"),
@@ -50,6 +53,7 @@ LEFT = {
     Answer.SUPERSEDED: gettext_lazy("replaced by a newer task with the same key"),
     Answer.NOT_DEAD: gettext_lazy("not dead: being tried again already"),
     Answer.LIMITED: gettext_lazy("retried too often within the last minute; wait a little"),
+    Answer.CHANGED: gettext_lazy("begun or changed since"),
 }
 DONE = {
     Answer.REPLAYED: gettext_lazy("started over"),
@@ -58,6 +62,7 @@ DONE = {
     Answer.DISCARDED: gettext_lazy("discarded"),
     Answer.MOVED: gettext_lazy("moved"),
     Answer.REPLACED: gettext_lazy("moved while running: the attempt was superseded, a new task is scheduled"),
+    Answer.PUT_BACK: gettext_lazy("put back to when they were to run"),
 }
 
 
@@ -70,6 +75,15 @@ def split(counts: Mapping[str, int]) -> tuple[dict[Answer, int], dict[Answer, in
     known = {answer: counts[answer] for answer in Answer if counts.get(answer)}
     acted = {answer: count for answer, count in known.items() if answer.acted}
     return acted, {answer: count for answer, count in known.items() if not answer.acted}
+
+
+def move_words(move: Move) -> str:
+    """Where a move takes its tasks."""
+    if move.by is not None:
+        words = gettext("{time} later") if move.by > timedelta(0) else gettext("{time} earlier")
+        return words.format(time=span(move.by))
+    at = f"{move.at:%Y-%m-%d %H:%M:%S} UTC"
+    return gettext("from {at} on, spread over {time}").format(at=at, time=span(move.over)) if move.over else at
 
 
 def tasks(count: int) -> str:

@@ -1,6 +1,6 @@
 """/campaigns: orders for many tasks, which the beats carry out one after the other; begun, watched and stopped here."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated
 from uuid import UUID
 
@@ -10,8 +10,9 @@ from pydantic import Field
 
 from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES, CampaignState
 from tasks_app.core.errors import InvalidTask
+from tasks_app.core.moves import LONGEST
 from tasks_app.engine.operations.callers import Caller
-from tasks_app.engine.operations.campaigns import Pace, start_matching
+from tasks_app.engine.operations.campaigns import Pace, start_matching, undo_operation
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns
 from tasks_app.lifecycle.campaigns import verbs
@@ -46,7 +47,19 @@ class MatchingIn(Model):
 class CampaignIn(Model):
     kind: CampaignKind
     matching: MatchingIn
-    at: Instant | None = Field(None, description="The new time of a move")
+    at: Instant | None = Field(None, description="The new time of a move; of one that is spread, its beginning")
+    by_seconds: float | None = Field(
+        None,
+        ge=-LONGEST.total_seconds(),
+        le=LONGEST.total_seconds(),
+        description="A move by so many seconds: later, or earlier if it is negative; but nothing is due before now",
+    )
+    over_seconds: float | None = Field(
+        None,
+        ge=1,
+        le=LONGEST.total_seconds(),
+        description="A move that is spread evenly over so many seconds, from `at` or from now on",
+    )
     cap: int = Field(CAP, ge=1, le=MOST, description="No more tasks than this are chosen")
     rate: float | None = Field(None, ge=RATES[0], le=RATES[1], description="Tasks a second; null: no limit")
     lane: ReleaseLane = Field(
@@ -82,6 +95,9 @@ class CampaignOut(Schema):
         description="Where tasks wait that it released; null: nowhere else, or it releases none"
     )
     at: datetime | None
+    by_seconds: float | None = Field(description="Of a move: so much later, or earlier")
+    over_seconds: float | None = Field(description="Of a move: spread over so long, from `at` on")
+    undoes: UUID | None = Field(description="Of an undo: the operation that it undoes")
     which: BackfillWhich | None = Field(description="Of a backfill: which firings")
     total: int = Field(description="Tasks that were chosen when it began")
     more: bool = Field(description="More tasks matched than were chosen")
@@ -98,7 +114,9 @@ class CampaignOut(Schema):
     @classmethod
     def of(cls, row: Campaign) -> "CampaignOut":
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
-        return cls(**plain | {name: row.options.get(name) for name in ("lane", "at", "which")})
+        told = {name: row.options.get(name) for name in ("lane", "at", "which", "undoes")}
+        told |= {f"{name}_seconds": row.options.get(name) for name in ("by", "over")}
+        return cls(**plain | told)
 
 
 class CampaignPage(Schema):
@@ -139,6 +157,8 @@ def start_campaign(request: HttpRequest, body: CampaignIn, idempotency_key: Key 
         operator(request, body.reason),
         Pace(body.cap, body.rate, usable_lane(asked, body.lane), body.most_running),
         at=body.at,
+        by=_span(body.by_seconds),
+        over=_span(body.over_seconds),
         selection=words or "all tasks",
     )
     return 201, CampaignOut.of(campaign)
@@ -176,6 +196,26 @@ def resume_campaign(request: HttpRequest, campaign_id: Id, body: ReasonIn | None
 def cancel_campaign(request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
     """The tasks that it has not come to stay as they are; what it has done stays done."""
     return 200, _changed(request, verbs.cancel, campaign_id, body)
+
+
+@router.post("/{campaign_id}/undo", response={201: CampaignOut}, summary="Undo what a campaign has moved or cancelled")
+@mutation
+def undo_campaign(request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
+    """As another campaign, which puts each task back that has not begun and that nobody has changed since. Only once
+    the campaign is done or cancelled."""
+    asked, row = caller(request), _campaign(request, campaign_id)
+    made = undo_operation(
+        row.operation,
+        operator(request, body and body.reason),
+        tenant=asked.tenant,
+        types=None if asked.everywhere else asked.usable_types(),
+        lanes=None if asked.everywhere else asked.lanes,
+    )
+    return 201, CampaignOut.of(made)
+
+
+def _span(seconds: float | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
 
 
 def _wanted(asked: Caller, given: dict) -> Filter:

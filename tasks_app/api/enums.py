@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from tasks_app.core import calendars
 from tasks_app.core.backfill import KIND, Which
+from tasks_app.core.campaigns import UNDO
 from tasks_app.core.lanes import LANES
 from tasks_app.core.overdue import Choice
 from tasks_app.core.recovery import COMPLETED, RECOVERING, Grade
@@ -69,8 +70,9 @@ CampaignKind = _listed(
 )
 AnyCampaignKind = _listed(
     "AnyCampaignKind",
-    _same(Verb) | {KIND.upper(): KIND},
-    "What a campaign does: to each task, or, a `backfill`, for each firing of its jobs.",
+    _same(Verb) | {KIND.upper(): KIND, UNDO.upper(): UNDO},
+    "What a campaign does: to each task, or, a `backfill`, for each firing of its jobs. `undo`: it puts back what "
+    "another order has moved or cancelled.",
 )
 BackfillWhich = _listed(
     "BackfillWhich",

@@ -32,6 +32,7 @@ OPERATE = {
     *("backfill_job", "backfill_jobs", "rerun_graph", "complete_task", "fail_task", "progress_task"),
     *("create_calendar", "import_calendar", "edit_calendar", "delete_calendar"),
     *("start_campaign", "change_campaign", "pause_campaign", "resume_campaign", "cancel_campaign"),
+    "undo_campaign",
     *("replay_dead_letters", "discard_dead_letters", "tag_dead_letter", "try_host"),
     *("set_secret", "delete_secret", "withdraw_secret"),
     *("create_subscription", "change_subscription", "delete_subscription", "pause_subscription"),

@@ -65,6 +65,7 @@ TABLES = (
     Table("secrets", "punctual_secret", left_out=("values",)),
     Table("tokens", "punctual_api_token", left_out=("digest",)),
     Table("members", "punctual_membership"),
+    Table("saved_filters", "punctual_saved_filter"),
     Table("owned_units", "punctual_owned_unit"),
     Table("alarm_incidents", "punctual_alarm_incident"),
     Table("alarm_rules", "punctual_alarm_rule"),

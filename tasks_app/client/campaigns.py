@@ -7,7 +7,7 @@ from tasks_app.core.backfill import Which
 from tasks_app.core.errors import NothingToDo, RetryLimited
 from tasks_app.engine.operations.backfill import BackfillRequest, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
-from tasks_app.engine.operations.campaigns import Pace
+from tasks_app.engine.operations.campaigns import Pace, undo_operation
 from tasks_app.engine.operations.campaigns import start_matching as start_campaign
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.campaign_browse import campaign_by_id as find_campaign
@@ -33,4 +33,5 @@ __all__ = [
     "resume_campaign",
     "start_backfill",
     "start_campaign",
+    "undo_operation",
 ]

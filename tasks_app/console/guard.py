@@ -8,7 +8,7 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import CsrfViewMiddleware
 from django.template.response import SimpleTemplateResponse, TemplateResponse
-from django.urls import URLPattern, URLResolver, reverse_lazy
+from django.urls import NoReverseMatch, URLPattern, URLResolver, reverse_lazy
 from django.utils.decorators import decorator_from_middleware
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
@@ -24,6 +24,7 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.typed import keep
 
 from .live import is_look, measured, told_apart
+from .needs import NEEDS
 from .policy import headers
 from .scope import member, refuse_closed_page, working, working_in
 from .templates import in_console
@@ -166,8 +167,23 @@ def _told(site, request: HttpRequest, error: Exception) -> HttpResponse:
     """What is wrong, in a sentence, where Django would show a page without words."""
     status, title = next(told for kind, told in TOLD.items() if isinstance(error, kind))
     words = NO_RIGHT if status == 403 else _words(error)
-    context = site.each_context(request) | {"title": title, "words": words}
+    context = site.each_context(request) | {"title": title, "words": words, "list": _list_of(request)}
     return TemplateResponse(request, "tasks_app/told.html", context, status=status)
+
+
+def _list_of(request: HttpRequest) -> str:
+    """The list that a page of one thing belongs to, if whoever asks may be led there; empty: none."""
+    name = request.resolver_match.url_name or ""
+    if not name.endswith("_change") or request.resolver_match.kwargs.get("object_id") is None:
+        return ""
+    listed = f"{name.removesuffix('_change')}_changelist"
+    asked = member()
+    if asked is not None and listed.startswith("tasks_app_") and NEEDS.get(listed) not in asked.rights:
+        return ""
+    try:
+        return console_url(listed)
+    except NoReverseMatch:
+        return ""
 
 
 def _words(error: Exception) -> str:

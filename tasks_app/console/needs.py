@@ -8,7 +8,7 @@ from tasks_app.core.roles import Right
 
 # What everybody has who may come in; other apps' pages ask for permissions of their own.
 OPEN = {"index", "login", "logout", "password_change", "password_change_done", "jsi18n", "language", "search"}
-OPEN |= {"tenant", "stream", "app_list", "view_on_site", "toggle_sidebar"}
+OPEN |= {"help", "tenant", "stream", "app_list", "view_on_site", "toggle_sidebar"}
 
 READ = {
     *("tasks_app_scheduletask_changelist", "tasks_app_scheduletask_change"),
@@ -19,6 +19,7 @@ READ = {
     *("tasks_app_dlqentry_changelist", "tasks_app_dlqentry_change"),
     *("tasks_app_graphrun_changelist", "tasks_app_graphrun_change"),
     *("tasks_app_auditentry_changelist", "tasks_app_auditentry_change"),
+    *("tasks_app_saved_add", "tasks_app_saved_remove"),
 }
 # Of one's own; with the right to operate, of everybody in the tenant.
 SCHEDULE = {
@@ -28,6 +29,7 @@ SCHEDULE = {
 }
 OPERATE = {
     *("tasks_app_job_backfill", "tasks_app_graphrun_rerun", "tasks_app_campaign_order"),
+    "tasks_app_undo",
     *("tasks_app_letter_order", "tasks_app_letter_run", "tasks_app_letter_tags"),
     *("tasks_app_calendar_add", "tasks_app_calendar_edit", "tasks_app_calendar_remove"),
 }

@@ -5,18 +5,19 @@ from functools import cache
 
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.templatetags.static import static
 from django.urls import path, reverse
-from django.utils.translation import get_language_info
+from django.utils.translation import get_language_info, gettext
 from django.views.i18n import set_language
 from unfold.dataclasses import Favicon, SearchResult
 from unfold.sites import UnfoldAdminSite
 
 from tasks_app.database import own_transactions
+from tasks_app.pages.help import DOCS, help_url, places
 from tasks_app.pages.language import CHINESE, ENGLISH, is_bilingual
-from tasks_app.pages.links import SITE
+from tasks_app.pages.links import SITE, api_docs
 
 from .guard import guard
 from .live import BARE, WHOLE, is_look, topics_of
@@ -41,7 +42,8 @@ class ConsoleSite(UnfoldAdminSite):
     def get_urls(self) -> list:
         tenant = path("tenant/", self.admin_view(choose), name="tenant")
         streams = path("stream/", self.stream, name="stream")
-        found = [path("language/", set_language, name="language"), tenant, streams, *super().get_urls()]
+        help_ = path("help/<slug:page>/", self.admin_view(self.help), name="help")
+        found = [path("language/", set_language, name="language"), tenant, streams, help_, *super().get_urls()]
         guard(self, found)
         return own_transactions(found)
 
@@ -63,6 +65,8 @@ class ConsoleSite(UnfoldAdminSite):
             "show_languages": is_bilingual(),
             "languages_list": LANGUAGES,
             "languages_action": reverse("admin:language", current_app=self.name),
+            "help_url": help_url(request.resolver_match and request.resolver_match.url_name),
+            "api_docs": api_docs(),
         }
 
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
@@ -72,6 +76,15 @@ class ConsoleSite(UnfoldAdminSite):
         if not shown:
             shown = {"topics": ()}  # a list of pages, which changes with one's rights
         return super().index(request, shown | (extra_context or {}))
+
+    def help(self, request: HttpRequest, page: str) -> HttpResponse:
+        """A page of the documentation, where there is a checkout."""
+        pages = sorted(one.stem for one in DOCS.glob("*.md"))
+        if page not in pages:
+            raise Http404(gettext("There is no page {page!r} of the documentation here.").format(page=page[:40]))
+        text = (DOCS / f"{page}.md").read_text()
+        context = self.each_context(request) | {"title": page, "text": text, "pages": pages, "topics": ()}
+        return TemplateResponse(request, "tasks_app/help.html", context)
 
     def stream(self, request: HttpRequest) -> HttpResponse:
         """Nobody is sent to the login from here: a browser would read that page as a stream, and complain."""
@@ -87,6 +100,9 @@ class ConsoleSite(UnfoldAdminSite):
             for app in self.get_app_list(request)
             for model in app["models"]
             if word and word in f"{app['name']}\n{model['name']}".lower()
+        ]
+        found += [
+            SearchResult(words, TITLE, address, "tag") for words, address in places(request) if word in words.lower()
         ]
         if asked and self.finder:
             found += self.finder(request, asked)

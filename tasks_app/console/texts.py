@@ -1,6 +1,6 @@
 """Texts that others ask for and that are translated here: the names of our models, and what django-unfold says."""
 
-from django.utils.translation import gettext_noop, pgettext_lazy
+from django.utils.translation import gettext_noop
 
 # Which `translate_names` asks for.
 MODELS = (
@@ -101,43 +101,4 @@ CORE = (
     gettext_noop("tasks that run at the same time"),
     gettext_noop("days that what is over is kept"),
     gettext_noop("calls of the REST API in a minute"),
-)
-# Above a sentence of the engine, which is English: what it is about. In English that sentence is enough.
-REASONS = (
-    pgettext_lazy("why it is not running", "job_paused"),
-    pgettext_lazy("why it is not running", "ended"),
-    pgettext_lazy("why it is not running", "schedule_unreadable"),
-    pgettext_lazy("why it is not running", "done"),
-    pgettext_lazy("why it is not running", "dead"),
-    pgettext_lazy("why it is not running", "cancelled"),
-    pgettext_lazy("why it is not running", "superseded"),
-    pgettext_lazy("why it is not running", "running"),
-    pgettext_lazy("why it is not running", "worker_silent"),
-    pgettext_lazy("why it is not running", "lost"),
-    pgettext_lazy("why it is not running", "away"),
-    pgettext_lazy("why it is not running", "blocked"),
-    pgettext_lazy("why it is not running", "parent_failed"),
-    pgettext_lazy("why it is not running", "waits_for_turn"),
-    pgettext_lazy("why it is not running", "waits_for_retry"),
-    pgettext_lazy("why it is not running", "waits_for_retry_budget"),
-    pgettext_lazy("why it is not running", "not_due"),
-    pgettext_lazy("why it is not running", "quarantined"),
-    pgettext_lazy("why it is not running", "rehearsed"),
-    pgettext_lazy("why it is not running", "held_overdue"),
-    pgettext_lazy("why it is not running", "tenant_suspended"),
-    pgettext_lazy("why it is not running", "tenant_full"),
-    pgettext_lazy("why it is not running", "lane_paused"),
-    pgettext_lazy("why it is not running", "lane_held"),
-    pgettext_lazy("why it is not running", "type_held"),
-    pgettext_lazy("why it is not running", "no_dispatcher"),
-    pgettext_lazy("why it is not running", "shard_without_dispatcher"),
-    pgettext_lazy("why it is not running", "no_worker"),
-    pgettext_lazy("why it is not running", "waits_for_slot"),
-    pgettext_lazy("why it is not running", "host_limit"),
-    pgettext_lazy("why it is not running", "host_unwell"),
-    pgettext_lazy("why it is not running", "limit_unknown"),
-    pgettext_lazy("why it is not running", "over_rate"),
-    pgettext_lazy("why it is not running", "worker_deaf"),
-    pgettext_lazy("why it is not running", "unknown_handler"),
-    pgettext_lazy("why it is not running", "about_to_run"),
 )

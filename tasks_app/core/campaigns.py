@@ -9,6 +9,10 @@ MOST = 1_000_000  # tasks of one campaign, whatever it is told
 CHUNK = 500  # tasks in one step, at most: one transaction
 RATES = (0.01, 10_000.0)  # tasks a second
 MOST_RUNNING = 10_000  # tasks that may be told to be under way at once, at most
+UNDO = "undo"  # the kind of one that puts back what another order has moved or cancelled
+# Somebody who acts on more tasks than this on a page types how many they are: it is two pages of the list, more than
+# anybody has looked at one by one.
+CONFIRM_ABOVE = 100
 STEP_SECONDS = 0.2  # how much of its rate one step takes at once
 SLACK_SECONDS = 3.0  # how much of its rate it may make up for after a delay
 

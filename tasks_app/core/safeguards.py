@@ -9,6 +9,7 @@ from enum import StrEnum
 from .errors import InvalidTask, shown
 from .lanes import LANES
 from .phrases import counted
+from .said import said
 from .zones import zone_of
 
 AGAIN_SECONDS = 1_800.0  # on again within this time of its end: then it stays on for twice as long before it ends
@@ -187,24 +188,25 @@ class Curb:
     def words(self) -> str:
         match self.kind:
             case Kind.LANE if not self.rate:
-                return f"lane {self.target} is paused"
+                return said("lane {target} is paused", target=self.target)
             case Kind.LANE:
-                return f"lane {self.target} is slowed to {self.rate:.3g} tasks a second"
+                return said("lane {target} is slowed to {rate:.3g} tasks a second", target=self.target, rate=self.rate)
             case Kind.TYPE if self.max_running == 0:
-                return f"type {self.target} is held"
+                return said("type {target} is held", target=self.target)
             case Kind.TYPE if self.max_running == 1:
-                return f"type {self.target} runs one task at a time, to try it"
+                return said("type {target} runs one task at a time, to try it", target=self.target)
             case Kind.TYPE:
-                return f"type {self.target} is slowed to {self.rate:.3g} tasks a second"
+                return said("type {target} is slowed to {rate:.3g} tasks a second", target=self.target, rate=self.rate)
             case Kind.RETRIES:
-                return f"retries of {self.target} are slowed to {self.rate:.3g} a second"
+                return said("retries of {target} are slowed to {rate:.3g} a second", target=self.target, rate=self.rate)
             case Kind.HOST:
-                return f"calls of {self.target} wait"
+                return said("calls of {target} wait", target=self.target)
+            case Kind.BACKFILLS if self.target == EVERYTHING:
+                return said("backfills are paused, and new ones refused")
             case Kind.BACKFILLS:
-                of = "" if self.target == EVERYTHING else f" of {self.target}"
-                return f"backfills{of} are paused, and new ones refused"
+                return said("backfills of {target} are paused, and new ones refused", target=self.target)
             case _:
-                return f"only work in lane {FIRES_ON} can be triggered"
+                return said("only work in lane {lane} can be triggered", lane=FIRES_ON)
 
 
 def curbs_of(

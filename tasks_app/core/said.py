@@ -37,6 +37,13 @@ def said_of(one: str, many: str, count: int, /, **values: object) -> Said:
     return _made(one if count == 1 else many, one, many, count, values)
 
 
+def joined(*parts: str) -> Said:
+    """Sentences one after the other; those that are empty are left out."""
+    values = {f"part{number}": part for number, part in enumerate(parts) if part}
+    words = " ".join(f"{{{name}}}" for name in values)
+    return _made(words, words, "", 1, values)
+
+
 def _made(shown: str, words: str, plural: str, count: int, values: dict[str, object]) -> Said:
     told = {name: span(value) if isinstance(value, timedelta) else value for name, value in values.items()}
     made = Said(shown.format(**told))

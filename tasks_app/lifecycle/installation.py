@@ -14,6 +14,7 @@ from django.db import DatabaseError
 
 from tasks_app.conf import conf
 from tasks_app.core.installation import FORGET_STANDBY_SECONDS, Facts, Finding, Found, Known, Limits, compare
+from tasks_app.core.said import said
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic, our_connection
 from tasks_app.models import Installation
@@ -129,9 +130,10 @@ def stranger(row: Row | None) -> str | None:
     own = conf().ENVIRONMENT
     if row is None or not own or not row.environment or own == row.environment:
         return None
-    return (
-        f"This database belongs to the environment {row.environment!r}, and this process to {own!r} "
-        '(PUNCTUAL["ENVIRONMENT"]).'
+    return said(
+        'This database belongs to the environment {theirs!r}, and this process to {own!r} (PUNCTUAL["ENVIRONMENT"]).',
+        theirs=row.environment,
+        own=own,
     )
 
 

@@ -174,7 +174,7 @@ def _carry_out(row: Row, ordered: Mapping, size: int) -> tuple[int, bool]:
     if choice is Choice.SHIFT:
         return _shift(row, ordered, ids), True
     operator = Operator(ordered["by"], ordered["reason"], UUID(ordered["operation"]))
-    done = operate(Verb.CANCEL, ids, operator)
+    done = operate(Verb.CANCEL, ids, operator, part_of=SUBJECT)
     return sum(answer.acted for answer in done.answers.values()), True
 
 

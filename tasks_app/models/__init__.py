@@ -40,6 +40,7 @@ from .outbox_event import OutboxEvent
 from .outbox_window import OutboxWindow
 from .recovery import Recovery
 from .safeguard import Curb, Pulse, PulseReader, Safeguard, SafeguardIncident
+from .saved_filter import SavedFilter
 from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .secret import Secret
 from .service_minute import ServiceMinute
@@ -119,6 +120,7 @@ __all__ = [
     "RehearsedTask",
     "Safeguard",
     "SafeguardIncident",
+    "SavedFilter",
     "ScheduleCount",
     "ScheduleTask",
     "Secret",

@@ -20,6 +20,14 @@ def api_url() -> str | None:
         return None
 
 
+def api_docs() -> str | None:
+    """The page that shows the REST API to people; None: there is none."""
+    try:
+        return reverse("punctual-api:openapi-view")
+    except NoReverseMatch:
+        return None
+
+
 def login_url() -> str:
     """Where a person logs in: at the console, or else where the project says."""
     try:

@@ -9,7 +9,7 @@ from .spans import span
 
 def in_language(*parts: str) -> str:
     """What can be said in another language, and the rest as it is."""
-    return " ".join(one.again(_translated, span) if isinstance(one, Said) else one for one in parts if one)
+    return " ".join(one.again(_translated, span) if isinstance(one, Said) else str(one) for one in parts if one)
 
 
 def _translated(words: str, plural: str, count: int) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
-from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from tasks_app.console.scope import member
 from tasks_app.core.campaigns import CampaignState
@@ -238,13 +238,6 @@ def page_of(rule: str) -> tuple[str, str] | None:
 
 
 @register.filter
-def reason(rule: str) -> str:
-    """Why something is not running, in the language of the page; empty where the sentence itself is in it."""
-    said = pgettext("why it is not running", str(rule))
-    return "" if said == rule else said
-
-
-@register.filter
 def headline(text: str) -> str:
     """The first line of an error."""
     return first_line(_told(text))
@@ -262,9 +255,15 @@ def _told(error: str) -> str:
 
 
 @register.filter
+def spoken(words: str) -> str:
+    """A sentence of the engine in the language of the page."""
+    return in_language(words)
+
+
+@register.filter
 def sentence(why) -> str:
     """Why something is not running; without what concerns others, for somebody who works in one tenant."""
-    return why.words if member() is None else for_outsiders(why.outside or why.words)
+    return in_language(why.words) if member() is None else for_outsiders(in_language(why.outside or why.words))
 
 
 @register.filter

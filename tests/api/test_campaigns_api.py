@@ -1,11 +1,13 @@
 """/campaigns: begun, watched and stopped by programs, each in its own tenant, types and lanes."""
 
+from datetime import timedelta
+
 import pytest
 
 from tasks_app.client import schedule
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.models import AuditEntry, Campaign, CampaignChunk
+from tasks_app.models import AuditEntry, Campaign, CampaignChunk, ScheduleTask
 from tests.support.api import Api
 from tests.support.campaigns import begun, carried_out
 from tests.support.moves import MONDAY, dead, scheduled
@@ -45,6 +47,24 @@ def test_a_campaign_is_begun_watched_and_stopped(api):
     assert api.post(f"{one}/cancel").body == {"id": begun_.body["id"], "state": "DONE", "changed": False}
     told = AuditEntry.objects.filter(subject=f"campaign {begun_.body['id']}").order_by("id")
     assert [entry.verb for entry in told] == ["campaign", "pause", "resume"]
+
+
+def test_a_move_by_so_much_is_begun_and_undone(api):
+    [task] = scheduled("a", at=MONDAY)
+
+    moved = api.post("/campaigns", {"kind": "move", "matching": {"status": "INIT"}, "by_seconds": 3600})
+    early = api.post(f"/campaigns/{moved.body['id']}/undo")
+    carried_out(Campaign.objects.get())
+    undone = [api.post(f"/campaigns/{moved.body['id']}/undo", {"reason": "no"}, Idempotency_Key="k") for _ in range(2)]
+
+    assert (moved.body["by_seconds"], moved.body["at"], early.code) == (3600, None, "SCH_422_INVALID")
+    assert "cancel what is left" in early.body["detail"]
+    assert undone[0].body["id"] == undone[1].body["id"] and undone[0].body["undoes"] == moved.body["operation"]
+    assert ScheduleTask.objects.get(id=task).due_at == MONDAY + timedelta(hours=1)
+    carried_out(Campaign.objects.get(id=undone[0].body["id"]))
+    assert ScheduleTask.objects.get(id=task).due_at == MONDAY
+    nothing = api.post(f"/campaigns/{undone[0].body['id']}/undo")
+    assert (nothing.code, api.post("/campaigns/999999/undo").status) == ("SCH_422_INVALID", 404)
 
 
 def test_the_list_has_pages_and_filters(api):
@@ -111,6 +131,10 @@ def test_a_token_of_some_types_names_one_and_sees_no_others():
     [
         ({"kind": "move", "matching": {}}, "new time"),
         ({"kind": "cancel", "matching": {}, "at": "2090-01-01T00:00:00Z"}, "only a move"),
+        ({"kind": "cancel", "matching": {}, "by_seconds": 60}, "only a move"),
+        ({"kind": "move", "matching": {}, "by_seconds": 60, "over_seconds": 60}, "at and over"),
+        ({"kind": "move", "matching": {}, "over_seconds": 0}, "over_seconds"),
+        ({"kind": "undo", "matching": {}}, "kind"),
         ({"kind": "explode", "matching": {}}, "kind"),
         ({"kind": "cancel"}, "matching"),
         ({"kind": "cancel", "matching": {"statsu": "DEAD"}}, "statsu"),

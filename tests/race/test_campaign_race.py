@@ -3,8 +3,10 @@
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from tasks_app.client import cancel_tasks, schedule
+from tasks_app.engine.operations.campaigns import undo_operation
 from tasks_app.lifecycle.campaigns import steps, verbs
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.start import start
@@ -14,7 +16,7 @@ from tests.support.campaigns import begun, carried_out, measured
 from tests.support.contend import contend
 from tests.support.engine import claim_due, run_due
 from tests.support.marks import commits
-from tests.support.moves import MONDAY, claim_one, dead, scheduled, settled, state
+from tests.support.moves import MONDAY, TUESDAY, claim_one, dead, scheduled, settled, state
 from tests.support.operators import operator
 from tests.support.overlap import overlap, overlap_results
 
@@ -125,6 +127,36 @@ def test_a_step_waits_for_a_cancel_and_an_order_for_a_step():
     campaign.refresh_from_db()
     assert len(done.answers) == 1 and step.tasks == 3
     assert campaign.counts == {"finished": 1, "cancelled": 2}
+
+
+def test_an_undo_waits_for_a_claim_and_leaves_alone_what_has_begun():
+    ids = scheduled("a", "b", at=MONDAY)
+    moved = carried_out(begun(Verb.MOVE, ids, by=operator(), at=timezone.now()))
+    ScheduleTask.objects.filter(id=ids[1]).update(due_at=TUESDAY, execute_time=TUESDAY)  # somebody moves it on
+    undo = undo_operation(moved.operation, operator())
+
+    claimed, step = overlap(claim_due, lambda: steps.step("one"))
+
+    undo.refresh_from_db()
+    assert len(claimed) == 1 and step.tasks == 2
+    assert undo.counts == {"running": 1, "changed": 1}
+    assert (state(ids[0]).status, ScheduleTask.objects.get(id=ids[1]).due_at) == ("RUNNING", TUESDAY)
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_of_two_undos_at_once_one_puts_a_cancelled_task_back(commit):
+    [task] = scheduled("a", at=MONDAY)
+    cancelled = carried_out(begun(Verb.CANCEL, [task]))
+    undos = [undo_operation(cancelled.operation, operator()) for _ in range(2)]
+
+    overlap(lambda: steps.step("one"), lambda: steps.step("two"), commit=commit)
+    for undo in undos:
+        carried_out(undo)
+
+    Campaign.objects.update(held_until=None)
+    answers = [carried_out(undo).counts for undo in undos]
+    assert sorted(answers, key=str) == [{"put back": 1}, {"superseded": 1}]
+    assert ScheduleTask.objects.get(biz_key="a", current=True).due_at == MONDAY
 
 
 def test_a_claim_skips_what_a_step_holds():

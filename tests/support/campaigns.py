@@ -15,8 +15,8 @@ from tests.support.operators import operator
 BEAT = "beat"
 
 
-def begun(kind: Verb, ids: list[int], *, at: datetime | None = None, by=None, **pace: object) -> Campaign:
-    return start_for(kind, [ids], by or operator(), Pace(**pace), at=at)
+def begun(kind: Verb, ids: list[int], *, at: datetime | None = None, by=None, move=None, **pace: object) -> Campaign:
+    return start_for(kind, [ids], by or operator(), Pace(**pace), at=at, **move or {})
 
 
 def begun_for(kind: Verb, wanted: Filter, *, at: datetime | None = None, by=None, **pace: object) -> Campaign:

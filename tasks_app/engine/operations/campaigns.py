@@ -1,15 +1,20 @@
 """Campaigns as people and programs begin them: for tasks by their ids, or for all that match a filter."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
+from uuid import UUID
 
-from tasks_app.core.campaigns import CAP
+from tasks_app.core.campaigns import CAP, CampaignState
+from tasks_app.core.errors import InvalidTask
+from tasks_app.core.moves import Move
 from tasks_app.engine.watch.browse import Filter, walk
+from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.campaigns.begin import LANE, start
-from tasks_app.lifecycle.operate import Row, Verb, expected
+from tasks_app.lifecycle.campaigns.begin import LANE, start, start_undo
+from tasks_app.lifecycle.operate import Row, Verb, checked_move, expected
+from tasks_app.lifecycle.undo import undone_tasks
 from tasks_app.models import Campaign, ScheduleTask
 from tasks_app.scope import all_tenants
 
@@ -32,16 +37,21 @@ def start_matching(
     pace: Pace = Pace(),  # noqa: B008  (it can't be changed)
     *,
     at: datetime | None = None,
+    by: timedelta | None = None,
+    over: timedelta | None = None,
     selection: str = "",
 ) -> Campaign:
-    """A campaign for what matches now and is in a state for it, the first `cap` of it."""
+    """A campaign for what matches now and is in a state for it, the first `cap` of it.
+
+    A move is to a time, `at`; later or earlier, `by` so much; or spread evenly `over` so long, from `at` or now on.
+    """
     pages = _actable(kind, replace(wanted, actable=True, newest=wanted.newest or _newest()))
     return start(
         kind,
         pages,
         operator,
         **pace._asdict(),
-        at=at,
+        move=_move(kind, at, by, over),
         tenant=wanted.tenant,
         task_type=wanted.task_type,
         selection=selection,
@@ -55,6 +65,8 @@ def start_for(
     pace: Pace = Pace(),  # noqa: B008  (it can't be changed)
     *,
     at: datetime | None = None,
+    by: timedelta | None = None,
+    over: timedelta | None = None,
     tenant: str | None = None,
     task_type: str | None = None,
     selection: str = "",
@@ -65,11 +77,60 @@ def start_for(
         ids,
         operator,
         **pace._asdict(),
-        at=at,
+        move=_move(kind, at, by, over),
         tenant=tenant,
         task_type=task_type,
         selection=selection,
     )
+
+
+def undo_operation(
+    operation: UUID,
+    operator: Operator,
+    *,
+    tenant: str | None = None,
+    types: Collection[str] | None = None,
+    lanes: Collection[str] | None = None,
+) -> Campaign:
+    """A campaign that puts back what an order has moved or cancelled: each task of it that has not begun, and that
+    nobody has changed since. `tenant`, `types`, `lanes`: of these only. NothingToDo if there is none."""
+    undone = Campaign.objects.filter(operation=operation).first()
+    if undone is not None and not CampaignState(undone.state).over:
+        raise InvalidTask(f"campaign {undone.id} is {undone.state.lower()}; cancel what is left of it, then undo it.")
+    words = f"what operation {operation} did" if undone is None else f"what campaign {undone.id} did"
+    pages = undone_tasks(operation, tenant)
+    return start_undo(
+        operation,
+        pages if types is None and lanes is None else _within(pages, types, lanes),
+        operator,
+        tenant=undone.tenant if tenant is None and undone is not None else tenant,
+        task_type=None if undone is None else undone.task_type,
+        selection=words,
+    )
+
+
+def _within(
+    pages: Iterable[Sequence[int]], types: Collection[str] | None, lanes: Collection[str] | None
+) -> Iterator[list[int]]:
+    for page in pages:
+        rows = tasks_by_id(page)
+        yield [
+            id_
+            for id_ in page
+            if id_ in rows
+            and (types is None or rows[id_].task_type in types)
+            and (lanes is None or rows[id_].lane in lanes)
+        ]
+
+
+def _move(kind: Verb, at: datetime | None, by: timedelta | None, over: timedelta | None) -> Move | None:
+    if kind is Verb.MOVE:
+        return checked_move(at, by, over)
+    given = {name: value for name, value in (("at", at), ("by", by), ("over", over)) if value is not None}
+    if given:
+        name, value = next(iter(given.items()))
+        raise InvalidTask(f"{name}={value!r}: only a move has a new time.")
+    return None
 
 
 def _actable(kind: Verb, wanted: Filter) -> Iterator[list[int]]:

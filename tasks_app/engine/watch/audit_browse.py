@@ -28,6 +28,7 @@ class AuditFilter:
     actor: str | None = None
     task_id: int | None = None
     subject: str | None = None  # such as "job 7"
+    orders: bool = False  # of an order for many tasks its own entry, not one for each task
     reason: str | None = None  # a part of it, in capitals or not
     since: datetime | None = None
     until: datetime | None = None  # not included
@@ -62,6 +63,7 @@ def page_of_entries(wanted: AuditFilter, after: int | None, size: int) -> EntryP
         "actor": wanted.actor,
         "task_id": wanted.task_id,
         "subject": wanted.subject,
+        "orders": wanted.orders,
         "reason": wanted.reason,
         "since": wanted.since,
         "until": wanted.until,

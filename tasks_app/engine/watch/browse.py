@@ -8,7 +8,6 @@ everything else by walking down the ids. Of the past only the partitions are ope
 import json
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -122,6 +121,9 @@ class Seen(NamedTuple):
     due: bool
     current: bool
     updated_at: datetime
+    task_type: str
+    lane: str
+    planned: datetime  # when it is to run, or was
 
 
 class Looked(NamedTuple):
@@ -135,21 +137,34 @@ class Looked(NamedTuple):
     due: bool | None
     current: bool | None
     updated_at: datetime | None
+    task_type: str | None
+    lane: str | None
+    planned: datetime | None
 
     @property
     def task(self) -> Seen | None:
-        return None if self.id is None else Seen(self.id, self.status, self.due, self.current, self.updated_at)
+        return None if self.id is None else Seen(*self[3:])
 
 
-class Tallied(NamedTuple):
-    """A row of `tally_ids`."""
+class Alike(NamedTuple):
+    """What a tally tells apart."""
 
-    candidates: int
-    at: str | None
-    status: str | None
-    due: bool | None
-    current: bool | None
+    status: str
+    due: bool
+    current: bool
+    task_type: str
+    lane: str
+
+
+class Tally(NamedTuple):
+    """Tasks that are alike: how many, and between when they are planned."""
+
     count: int
+    first: datetime
+    last: datetime
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(self.count + other.count, min(self.first, other.first), max(self.last, other.last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,22 +251,31 @@ def walk(wanted: Filter, size: int = 500, after: Bookmark | None = None) -> Iter
             return
 
 
-def tally(wanted: Filter, seconds: float) -> tuple[Counter, bool]:
-    """How many match, by state, whether due and whether current. False: there are more, but the time was over."""
-    source, counts, deadline = _source(wanted, steady=True), Counter(), time.monotonic() + seconds
+def tally(wanted: Filter, seconds: float) -> tuple[dict[Alike, Tally], bool]:
+    """How many match, of those that are alike. False: there are more, but the time was over."""
+    source, deadline = _source(wanted, steady=True), time.monotonic() + seconds
+    tallies: dict[Alike, Tally] = {}
+
+    def add(alike: Alike, one: Tally) -> None:
+        tallies[alike] = tallies[alike] + one if alike in tallies else one
+
     if source is not _BY_ID:
         for found in walk(wanted, size=10_000):
-            counts.update((task.status, task.due, task.current) for task in found.tasks)
+            for task in found.tasks:
+                alike = Alike(task.status, task.due, task.current, task.task_type, task.lane)
+                add(alike, Tally(1, task.planned, task.planned))
             if found.next and time.monotonic() > deadline:
-                return counts, False
-        return counts, True
+                return tallies, False
+        return tallies, True
     given, at = _given(wanted) | _live_below(wanted, source) | {"most": source.longest}, None
     while True:
-        rows = [Tallied(*row) for row in run_on("tally_ids", source.limited(source.longest), given | {"at": at})]
-        counts.update({(row.status, row.due, row.current): row.count for row in rows if row.count})
-        at, complete = rows[0].at, rows[0].candidates < source.longest
-        if complete or time.monotonic() > deadline:
-            return counts, complete
+        rows = run_on("tally_ids", source.limited(source.longest), given | {"at": at})
+        for _, _, *alike, count, first, last in rows:
+            if count:
+                add(Alike(*alike), Tally(count, first, last))
+        candidates, at, *_ = rows[0]
+        if (complete := candidates < source.longest) or time.monotonic() > deadline:
+            return tallies, complete
 
 
 def _next_step(source: Source, step: int, took: float, left: float) -> int:

@@ -13,6 +13,7 @@ from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.safeguards import PLANNED, WORDS, Kind, Name
+from tasks_app.core.said import said
 from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import Curb, LanePause, MaintenanceEntry
@@ -81,7 +82,7 @@ class Pause:
 
     @property
     def words(self) -> str:
-        return f"slowed to {self.rate:.3g} tasks a second" if self.rate else "paused"
+        return said("slowed to {rate:.3g} tasks a second", rate=self.rate) if self.rate else said("paused")
 
 
 @dataclass(frozen=True, slots=True)

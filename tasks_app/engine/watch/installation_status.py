@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tasks_app.conf import MAIN_SITE, conf
-from tasks_app.core.said import said, said_of
+from tasks_app.core.said import joined, said, said_of
 from tasks_app.core.schedule import in_zone
 from tasks_app.lifecycle.installation import read_installation, stranger
 
@@ -54,10 +54,12 @@ class InstallationView:
         if self.site == conf().site:
             return ""
         if self.chosen_site:
-            return f"Site {self.chosen_site!r} is being activated."
+            return said("Site {site!r} is being activated.", site=self.chosen_site)
         if self.site is None:
-            return f"All sites stand by, since {_at(self.site_since)}: nothing is started."
-        return f"This is site {conf().site!r}, which stands by; {self.site!r} is the active one."
+            return said("All sites stand by, since {time}: nothing is started.", time=_at(self.site_since))
+        return said(
+            "This is site {own!r}, which stands by; {active!r} is the active one.", own=conf().site, active=self.site
+        )
 
     @property
     def closed(self) -> bool:
@@ -72,10 +74,10 @@ class InstallationView:
     @property
     def head(self) -> str:
         if self.state == QUARANTINED:
-            return "Quarantine"
+            return said("Quarantine")
         if self.state == REHEARSING:
-            return "Rehearsal"
-        return "Another environment" if self.stranger else "Overdue"
+            return said("Rehearsal")
+        return said("Another environment") if self.stranger else said("Overdue")
 
     @property
     def sentence(self) -> str:
@@ -108,9 +110,13 @@ class InstallationView:
             )
         return ""
 
+    @property
+    def told(self) -> str:
+        """With the reason."""
+        return joined(self.sentence, self.reason if self.state != ACTIVE else "")
+
     def __str__(self) -> str:
-        reason = f" {self.reason}" if self.state != ACTIVE and self.reason else ""
-        return f"{self.sentence}{reason}"
+        return str(self.told)
 
 
 def read_view() -> InstallationView:

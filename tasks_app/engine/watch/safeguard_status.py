@@ -8,8 +8,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from tasks_app.conf import conf
-from tasks_app.core.phrases import span
 from tasks_app.core.safeguards import PLANNED, WORDS, Curb, Mode, Name, Order, limit_of, stages_of
+from tasks_app.core.said import joined, said
 from tasks_app.models import Curb as CurbRow
 from tasks_app.models import Safeguard, SafeguardIncident
 
@@ -83,12 +83,17 @@ class ActingView:
     seconds: float
     actions: list[str]
 
+    @property
+    def told(self) -> str:
+        """What it found, and what it holds back, is stored: in English."""
+        of = f"{self.name} ({self.subject})" if self.subject else self.name
+        held = "; ".join(self.actions[:MOST_ACTIONS]) if self.actions else said("nothing is held back")
+        since = timedelta(seconds=self.seconds)
+        on = said("Safeguard {name} has been on for {time}: {held}.", name=of, time=since, held=held)
+        return joined(on, self.sentence, said("It only tells, as it is set.") if self.dry else "")
+
     def __str__(self) -> str:
-        of = f" ({self.subject})" if self.subject else ""
-        held = "; ".join(self.actions[:MOST_ACTIONS]) if self.actions else "nothing is held back"
-        dry = " It only tells, as it is set." if self.dry else ""
-        since = span(timedelta(seconds=self.seconds))
-        return f"Safeguard {self.name}{of} has been on for {since}: {held}. {self.sentence}{dry}"
+        return str(self.told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Why is this not running? The one rule that keeps a task or a job waiting, in words to act on. Reads only."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tasks_app.conf import conf
@@ -11,11 +12,12 @@ from tasks_app.core.graphs import NOT_NEEDED, When
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.hosts import HOST_LIMIT, HOST_UNWELL, host_of
 from tasks_app.core.jobs import JobStatus
-from tasks_app.core.phrases import counted, first_line, span
+from tasks_app.core.phrases import first_line
 from tasks_app.core.receivers import receiver_of
 from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.safeguards import Kind
+from tasks_app.core.said import Said, joined, said, said_of
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.sharding import home_of
 from tasks_app.core.states import UNDER_WAY, Status
@@ -38,6 +40,7 @@ from tasks_app.models import (
     TaskWait,
     Tenant,
 )
+from tasks_app.models.schedule_task import TaskFields
 from tasks_app.scope import all_tenants
 from tasks_app.sql import run
 
@@ -79,12 +82,12 @@ def why_job(job: JobDefinition) -> Reason:
         return stopped
     if held is not None:
         reason = why_task(held)
-        which = f"Its instance {held.id} of {in_zone(held.fire_time, known_zone(job))}:"
-        return Reason(reason.rule, f"{which} {reason.words}", f"{which} {reason.outside or reason.words}")
+        which = said("Its instance {task} of {time}:", task=held.id, time=in_zone(held.fire_time, known_zone(job)))
+        return Reason(reason.rule, joined(which, reason.words), joined(which, reason.outside or reason.words))
     if state.rule != Rule.NOT_DUE:
         return state
     if REGISTRY.get(job.task_type) is None:
-        words = f"There is no handler {job.task_type!r} here. Deploy the code that has it."
+        words = said("There is no handler {type!r} here. Deploy the code that has it.", type=job.task_type)
         return Reason(Rule.UNKNOWN_HANDLER, words)
     return _no_dispatcher() or _shard_without_dispatcher(job.shard) or state
 
@@ -100,30 +103,48 @@ def _blocked(task: ScheduleTask) -> Reason:
     names = names_of({parent.job for parent in parents} - {None})
     failed = [one for one in parents if one.status in (Status.DEAD, Status.CANCELLED)]
     if failed and (job is None or job.when == When.ALL_SUCCESS):
-        first = min(failed, key=lambda one: one.id)
-        how = "gave up" if first.status == Status.DEAD else "was cancelled"
-        words = f"It waits for {names.get(first.job, 'a job')!r}, which {how} (task {first.id}: {first.error_code})"
-        more = f", and for {counted(len(failed) - 1, 'other')} that failed" if len(failed) > 1 else ""
-        remedy = f"Retry task {first.id}" if first.status == Status.DEAD else "Run the graph again from there"
-        return Reason(Rule.PARENT_FAILED, f"{words}{more}. {remedy}, or cancel this one.")
+        return _parent_failed(failed, names)
     lost = sorted(one for one, how in noted.items() if one not in found and how not in (Status.SUCCESS, NOT_NEEDED))
     if lost and (job is None or job.when == When.ALL_SUCCESS):
-        how = "gave up" if noted[lost[0]] == Status.DEAD else "was cancelled or taken back"
-        words = f"It waits for task {lost[0]}, which {how} and is no longer kept."
-        return Reason(Rule.PARENT_FAILED, f"{words} Run the graph again from there, or cancel this one.")
+        how = said("gave up") if noted[lost[0]] == Status.DEAD else said("was cancelled or taken back")
+        words = said("It waits for task {task}, which {how} and is no longer kept.", task=lost[0], how=how)
+        rest = said("Run the graph again from there, or cancel this one.")
+        return Reason(Rule.PARENT_FAILED, joined(words, rest))
     waited = sorted((one for one in parents if one.live), key=lambda one: one.id)
     if not waited:
-        return Reason(Rule.BLOCKED, "All that it waited for is over; a beat looks at it within seconds.")
+        return Reason(Rule.BLOCKED, said("All that it waited for is over; a beat looks at it within seconds."))
     few = ", ".join(f"{names.get(one.job, 'a job')!r} (task {one.id}, {one.status})" for one in waited[:MOST_NAMED])
-    more = f" and {len(waited) - MOST_NAMED:,} more" if len(waited) > MOST_NAMED else ""
-    return Reason(Rule.BLOCKED, f"It waits for {few}{more}.")
+    if len(waited) > MOST_NAMED:
+        more = len(waited) - MOST_NAMED
+        return Reason(Rule.BLOCKED, said("It waits for {tasks} and {more:,} more.", tasks=few, more=more))
+    return Reason(Rule.BLOCKED, said("It waits for {tasks}.", tasks=few))
+
+
+def _parent_failed(failed: Sequence[TaskFields], names: Mapping[int, str]) -> Reason:
+    first = min(failed, key=lambda one: one.id)
+    which = {"job": names.get(first.job, "a job"), "task": first.id, "error": first.error_code}
+    which["how"] = said("gave up") if first.status == Status.DEAD else said("was cancelled")
+    if len(failed) > 1:
+        words = said_of(
+            "It waits for {job!r}, which {how} (task {task}: {error}), and for {others:,} other that failed.",
+            "It waits for {job!r}, which {how} (task {task}: {error}), and for {others:,} others that failed.",
+            len(failed) - 1,
+            others=len(failed) - 1,
+            **which,
+        )
+    else:
+        words = said("It waits for {job!r}, which {how} (task {task}: {error}).", **which)
+    if first.status == Status.DEAD:
+        return Reason(Rule.PARENT_FAILED, joined(words, said("Retry task {task}, or cancel this one.", task=first.id)))
+    return Reason(Rule.PARENT_FAILED, joined(words, said("Run the graph again from there, or cancel this one.")))
 
 
 def _paused(job: JobDefinition, state: Reason) -> Reason:
-    words = state.words if state.words.endswith((".", "!", "?")) else f"{state.words}."
+    words = state.words if state.words.endswith((".", "!", "?")) else said("{words}.", words=state.words)
     if job.paused_until is None or job.paused_until > run("clock", {})[0][0]:
         return Reason(state.rule, words)
-    return _no_dispatcher() or Reason(state.rule, f"{words} That has passed: a beat resumes it within seconds.")
+    passed = said("That has passed: a beat resumes it within seconds.")
+    return _no_dispatcher() or Reason(state.rule, joined(words, passed))
 
 
 def _waits_for_turn(task: ScheduleTask) -> Reason | None:
@@ -132,69 +153,96 @@ def _waits_for_turn(task: ScheduleTask) -> Reason | None:
         return None
     [(at, later, holder, fire_time, before)] = rows
     if later:
-        return Reason(Rule.NOT_DUE, f"It is not due until {_instant(at)}.")
+        return Reason(Rule.NOT_DUE, said("It is not due until {time}.", time=_instant(at)))
     if holder is None:
-        words = "It is its turn: a beat lets it go within a second."
+        words = said("It is its turn: a beat lets it go within a second.")
         return _no_dispatcher() or Reason(Rule.WAITS_FOR_TURN, words)
-    line = f" {counted(before, 'other instance')} {'waits' if before == 1 else 'wait'} before it." if before else ""
-    older = f"Instance {holder} of its job, fired for {_instant(fire_time)}, is under way"
-    return Reason(Rule.WAITS_FOR_TURN, f"{older}, and the job lets no two overlap.{line}")
+    older = said(
+        "Instance {task} of its job, fired for {time}, is under way, and the job lets no two overlap.",
+        task=holder,
+        time=_instant(fire_time),
+    )
+    line = said_of(
+        "{count:,} other instance waits before it.", "{count:,} other instances wait before it.", before, count=before
+    )
+    return Reason(Rule.WAITS_FOR_TURN, joined(older, line if before else ""))
 
 
 def _finished(task: ScheduleTask) -> Reason:
     if task.status == Status.SUCCESS:
-        return Reason(Rule.DONE, f"It ran on {_instant(task.start_time)}.")
+        return Reason(Rule.DONE, said("It ran on {time}.", time=_instant(task.start_time)))
     if not task.current:
-        return Reason(Rule.SUPERSEDED, "It is over: a newer task has taken its place.")
+        return Reason(Rule.SUPERSEDED, said("It is over: a newer task has taken its place."))
+    error = {"code": task.error_code, "error": _message(task)}
     if task.status == Status.DEAD:
-        tries = "1 failure" if task.attempt == 1 else f"{task.attempt} failures"
-        return Reason(Rule.DEAD, f"It gave up after {tries}: {task.error_code}: {_message(task)}. Retry it.")
-    by = f" by {task.cancelled_by}" if task.cancelled_by else ""
-    return Reason(Rule.CANCELLED, f"It was cancelled{by}: {_message(task) or task.error_code}.")
+        words = said_of(
+            "It gave up after {count} failure: {code}: {error}. Retry it.",
+            "It gave up after {count} failures: {code}: {error}. Retry it.",
+            task.attempt,
+            count=task.attempt,
+            **error,
+        )
+        return Reason(Rule.DEAD, words)
+    why = _message(task) or task.error_code
+    if task.cancelled_by:
+        return Reason(Rule.CANCELLED, said("It was cancelled by {who}: {why}.", who=task.cancelled_by, why=why))
+    return Reason(Rule.CANCELLED, said("It was cancelled: {why}.", why=why))
 
 
 def _running(task: ScheduleTask) -> Reason:
     batch = TaskBatch.objects.filter(batch_no=task.batch_no).first()
     if batch is None or batch.finished_at is not None:
-        return Reason(
-            Rule.LOST, "Its batch is gone; it is due again within ten minutes, when the beats look for such tasks."
-        )
+        words = said("Its batch is gone; it is due again within ten minutes, when the beats look for such tasks.")
+        return Reason(Rule.LOST, words)
     if batch.started_at is not None:
         return _started(task, batch)
-    words = f"It was claimed at {_instant(batch.claimed_at)} and is waiting for a worker."
+    words = said("It was claimed at {time} and is waiting for a worker.", time=_instant(batch.claimed_at))
     return (
         _closed()
         or _lane_paused(task)
         or _no_worker(task)
-        or Reason(Rule.WAITS_FOR_SLOT, f"{words}{_failed_before(task)}")
+        or Reason(Rule.WAITS_FOR_SLOT, joined(words, _failed_before(task)))
     )
 
 
 def _started(task: ScheduleTask, batch: TaskBatch) -> Reason:
-    since = f"since {_instant(batch.started_at)}"
-    there = f"{since} on {batch.worker}"
+    since = said("since {time}", time=_instant(batch.started_at))
+    there = said("since {time} on {worker}", time=_instant(batch.started_at), worker=batch.worker)
     if batch.lease_until < run("clock", {})[0][0]:
-        silent = "but that worker has gone silent and its lease has run out: it is due again within seconds, when a"
-        return Reason(
-            Rule.WORKER_SILENT, f"It ran {there}, {silent} beat looks.", f"It ran {since}, {silent} beat looks."
+        inside, outside = (
+            said(
+                "It ran {when}, but that worker has gone silent and its lease has run out: it is due again within "
+                "seconds, when a beat looks.",
+                when=when,
+            )
+            for when in (there, since)
         )
-    before = _how_far(task, batch.started_at) + _failed_before(task)
+        return Reason(Rule.WORKER_SILENT, inside, outside)
+    before = joined(_how_far(task, batch.started_at), _failed_before(task))
     if len(batch.ids) == 1:
-        return Reason(Rule.RUNNING, f"It has been running {there}.{before}", f"It has been running {since}.{before}")
-    many, turn = f"Its batch of {len(batch.ids):,} has been running", f"it runs now, or its turn is coming.{before}"
-    return Reason(Rule.RUNNING, f"{many} {there}: {turn}", f"{many} {since}: {turn}")
+        inside, outside = (said("It has been running {when}.", when=when) for when in (there, since))
+    else:
+        inside, outside = (
+            said(
+                "Its batch of {count:,} has been running {when}: it runs now, or its turn is coming.",
+                count=len(batch.ids),
+                when=when,
+            )
+            for when in (there, since)
+        )
+    return Reason(Rule.RUNNING, joined(inside, before), joined(outside, before))
 
 
 def _away(task: ScheduleTask) -> Reason:
     held = AwayTask.objects.filter(task=task.id).first()
     if held is None:
-        return Reason(
-            Rule.LOST, "Nobody has it any more; it is due again within ten minutes, when the beats look for such tasks."
-        )
-    since = f"It has been away since {_instant(held.since)}"
-    heard = f"Whoever has it must report by {_instant(held.until)}, or it counts as lost."
-    rest = f"{heard}{_how_far(task, task.start_time)}{_failed_before(task)}"
-    return Reason(Rule.AWAY, f"{since}, handed over by {held.worker}. {rest}", f"{since}. {rest}")
+        words = said("Nobody has it any more; it is due again within ten minutes, when the beats look for such tasks.")
+        return Reason(Rule.LOST, words)
+    since = _instant(held.since)
+    heard = said("Whoever has it must report by {time}, or it counts as lost.", time=_instant(held.until))
+    rest = joined(heard, _how_far(task, task.start_time), _failed_before(task))
+    inside = said("It has been away since {time}, handed over by {worker}.", time=since, worker=held.worker)
+    return Reason(Rule.AWAY, joined(inside, rest), joined(said("It has been away since {time}.", time=since), rest))
 
 
 def _how_far(task: ScheduleTask, began: datetime | None) -> str:
@@ -202,16 +250,21 @@ def _how_far(task: ScheduleTask, began: datetime | None) -> str:
     told = progress_of([task.id]).get(task.id)
     if told is None or began is None or told.at < began:
         return ""
-    ago = span(run("clock", {})[0][0] - told.at)
-    return f" It said {ago} ago how far it is: {str(told).rstrip('.')}."
+    ago = run("clock", {})[0][0] - told.at
+    return said("It said {ago} ago how far it is: {told}.", ago=ago, told=str(told).rstrip("."))
 
 
 def _failed_before(task: ScheduleTask) -> str:
     """The error of a row that runs is that of the try before."""
     if not task.attempt:
         return ""
-    tries = "1 try" if task.attempt == 1 else f"{task.attempt:,} tries"
-    return f" {tries} failed before, {'with' if task.attempt == 1 else 'the last with'} {task.error_code}."
+    return said_of(
+        "{count:,} try failed before, with {code}.",
+        "{count:,} tries failed before, the last with {code}.",
+        task.attempt,
+        count=task.attempt,
+        code=task.error_code,
+    )
 
 
 def _not_due(task: ScheduleTask, now: datetime) -> Reason:
@@ -219,13 +272,20 @@ def _not_due(task: ScheduleTask, now: datetime) -> Reason:
     if task.error_code == UNKNOWN and task.due_at - now <= timedelta(seconds=conf().UNKNOWN_HANDLER_SECONDS):
         return _unknown_handler(task)
     if task.status == Status.FAIL and (held_by := _held_by(task)):
-        words = f"It failed ({task.error_code}), and the retry budget of {held_by} is spent: too many of all attempts"
-        return Reason(Rule.WAITS_FOR_RETRY_BUDGET, f"{words} are retries. It will be tried again at {until}.")
+        words = said(
+            "It failed ({code}), and the retry budget of {whose} is spent: too many of all attempts are retries. It "
+            "will be tried again at {time}.",
+            code=task.error_code,
+            whose=held_by,
+            time=until,
+        )
+        return Reason(Rule.WAITS_FOR_RETRY_BUDGET, words)
     if task.status == Status.FAIL:
-        return Reason(Rule.WAITS_FOR_RETRY, f"It failed ({task.error_code}) and will be tried again at {until}.")
+        words = said("It failed ({code}) and will be tried again at {time}.", code=task.error_code, time=until)
+        return Reason(Rule.WAITS_FOR_RETRY, words)
     if task.status == Status.SUCCESS:
-        return Reason(Rule.NOT_DUE, f"It has run, and is due again at {until}.")
-    return Reason(Rule.NOT_DUE, f"It is not due until {until}.")
+        return Reason(Rule.NOT_DUE, said("It has run, and is due again at {time}.", time=until))
+    return Reason(Rule.NOT_DUE, said("It is not due until {time}.", time=until))
 
 
 def _waits_for_host(task: ScheduleTask, now: datetime) -> Reason | None:
@@ -236,17 +296,27 @@ def _waits_for_host(task: ScheduleTask, now: datetime) -> Reason | None:
         return None
     until = _instant(task.due_at)
     if task.error_code == HOST_LIMIT:
-        return Reason(Rule.HOST_LIMIT, f"{_message(task)}. It asks again at {until}.")
+        return Reason(Rule.HOST_LIMIT, said("{what}. It asks again at {time}.", what=_message(task), time=until))
     try:
         host = host_of(receiver_of(task.payload["url"]))
     except (InvalidTask, KeyError, TypeError):
         return None
     health = health_of(task.tenant, host)
     if health is None or health.unwell_since is None:
-        return Reason(Rule.HOST_UNWELL, f"It waited for host {host}, which answers again; it is due at {until}.")
-    failed = f"The last calls to {host} failed, since {_instant(health.failing_since)}: {first_line(health.error)}"
-    tried = f"One of its tasks tries it at {_instant(health.try_at)}, and this one is due at {until}; no retry is used."
-    return Reason(Rule.HOST_UNWELL, f"{failed.rstrip('.')}. {tried}")
+        words = said("It waited for host {host}, which answers again; it is due at {time}.", host=host, time=until)
+        return Reason(Rule.HOST_UNWELL, words)
+    failed = said(
+        "The last calls to {host} failed, since {time}: {error}.",
+        host=host,
+        time=_instant(health.failing_since),
+        error=first_line(health.error).rstrip("."),
+    )
+    tried = said(
+        "One of its tasks tries it at {trial}, and this one is due at {time}; no retry is used.",
+        trial=_instant(health.try_at),
+        time=until,
+    )
+    return Reason(Rule.HOST_UNWELL, joined(failed, tried))
 
 
 def _held_by(task: ScheduleTask) -> str | None:
@@ -270,7 +340,8 @@ def _due(task: ScheduleTask, now: datetime) -> Reason:
         or _worker_deaf(task)
         or (_unknown_handler(task) if task.error_code == UNKNOWN else None)
         or Reason(
-            Rule.ABOUT_TO_RUN, f"Due for {span(now - task.due_at)}, and nothing is in the way: the next look claims it."
+            Rule.ABOUT_TO_RUN,
+            said("Due for {time}, and nothing is in the way: the next look claims it.", time=now - task.due_at),
         )
     )
 
@@ -280,35 +351,50 @@ def _closed() -> Reason | None:
     seen = read_view()
     if not seen.closed or seen.state == REHEARSING:
         return None
-    why = f"{seen} {WAY_OUT}"
-    return Reason(Rule.QUARANTINED, why, "The scheduler is stopped as a whole; its operators know why.")
+    outside = said("The scheduler is stopped as a whole; its operators know why.")
+    return Reason(Rule.QUARANTINED, joined(seen.told, WAY_OUT), outside)
 
 
 def _held_overdue(task: ScheduleTask) -> Reason | None:
     seen = read_view()
     if seen.held_before is None or task.lane not in seen.held_lanes or task.due_at >= seen.held_before:
         return None
-    outside = f"What was due before {_instant(seen.held_before)} is held in its lane after a downtime."
-    return Reason(Rule.HELD_OVERDUE, f"{seen.sentence} {WAY_OUT}", outside)
+    outside = said("What was due before {time} is held in its lane after a downtime.", time=_instant(seen.held_before))
+    return Reason(Rule.HELD_OVERDUE, joined(seen.sentence, WAY_OUT), outside)
 
 
 def _rehearsed(task: ScheduleTask) -> Reason | None:
     kept = RehearsedTask.objects.filter(task=task.id).first() if lies_aside(task.due_at) else None
     if kept is None:
         return None
-    aside = f"It came to a worker in a rehearsal at {_instant(kept.at)}, and was put aside"
-    words = f"{aside}; it was due {_instant(kept.due_at)}."
-    return Reason(Rule.REHEARSED, f"{words} `manage.py quarantine resume` puts it back.", words)
+    words = said(
+        "It came to a worker in a rehearsal at {time}, and was put aside; it was due {due}.",
+        time=_instant(kept.at),
+        due=_instant(kept.due_at),
+    )
+    return Reason(Rule.REHEARSED, joined(words, said("`manage.py quarantine resume` puts it back.")), words)
 
 
 def _tenant_suspended(tenant: str) -> Reason | None:
     row = Tenant.objects.filter(name=tenant, state=Tenant.SUSPENDED).first()
     if row is None:
         return None
-    until = f" until {_instant(row.until)}" if row.until else ""
-    words = f"Its tenant {tenant!r} has been suspended since {_instant(row.since)}{until}"
-    told = f"{words} by {row.changed_by}: {row.reason.rstrip('.')}. `manage.py tenant resume {tenant}` ends it."
-    return Reason(Rule.TENANT_SUSPENDED, told, f"{words}: {row.reason.rstrip('.')}.")
+    told = {"tenant": tenant, "since": _instant(row.since), "why": row.reason.rstrip(".")}
+    if row.until:
+        told["until"] = _instant(row.until)
+        inside = said(
+            "Its tenant {tenant!r} has been suspended since {since} until {until} by {who}: {why}.",
+            who=row.changed_by,
+            **told,
+        )
+        outside = said("Its tenant {tenant!r} has been suspended since {since} until {until}: {why}.", **told)
+    else:
+        inside = said(
+            "Its tenant {tenant!r} has been suspended since {since} by {who}: {why}.", who=row.changed_by, **told
+        )
+        outside = said("Its tenant {tenant!r} has been suspended since {since}: {why}.", **told)
+    ends = said("`{command}` ends it.", command=f"manage.py tenant resume {tenant}")
+    return Reason(Rule.TENANT_SUSPENDED, joined(inside, ends), outside)
 
 
 def _held(task: ScheduleTask) -> Reason | None:
@@ -316,35 +402,56 @@ def _held(task: ScheduleTask) -> Reason | None:
     kept = HeldTask.objects.filter(task=task.id).first() if lies_aside(task.due_at) else None
     if kept is None:
         return None
-    was_due = f"It was due {_instant(kept.due_at)}."
+    was_due = said("It was due {time}.", time=_instant(kept.due_at))
     stopped = _tenant_suspended(task.tenant)
     if stopped is not None:
-        return Reason(stopped.rule, f"{stopped.words} {was_due}", f"{stopped.outside} {was_due}")
+        return Reason(stopped.rule, joined(stopped.words, was_due), joined(stopped.outside, was_due))
     most = Tenant.objects.filter(name=task.tenant).values_list("max_running", flat=True).first()
     if most is not None:
-        words = f"Its tenant {task.tenant!r} may run {most:,} tasks at the same time: it goes on when some are over."
-        return _no_dispatcher() or Reason(Rule.TENANT_FULL, f"{words} {was_due}")
-    words = f"Its tenant {task.tenant!r} was suspended, and is resumed: a beat puts it back within seconds. {was_due}"
-    return _no_dispatcher() or Reason(Rule.TENANT_SUSPENDED, words)
+        words = said(
+            "Its tenant {tenant!r} may run {most:,} tasks at the same time: it goes on when some are over.",
+            tenant=task.tenant,
+            most=most,
+        )
+        return _no_dispatcher() or Reason(Rule.TENANT_FULL, joined(words, was_due))
+    words = said(
+        "Its tenant {tenant!r} was suspended, and is resumed: a beat puts it back within seconds.", tenant=task.tenant
+    )
+    return _no_dispatcher() or Reason(Rule.TENANT_SUSPENDED, joined(words, was_due))
 
 
 def _lane_paused(task: ScheduleTask) -> Reason | None:
     pause = fleet_status.pauses().get(task.lane)
     if pause is None:
         return None
-    since = span(timedelta(seconds=pause.seconds_ago))
+    told = {"lane": task.lane, "time": timedelta(seconds=pause.seconds_ago)}
     if pause.safeguard:
-        held = f"Lane {task.lane!r} has been {pause.words} for {since}"
+        told["how"] = pause.words
         if pause.safeguard == RECOVERY:
-            words = f"{held} by the recovery from {pause.reason}, which lets it go when its turn comes."
-            return Reason(Rule.LANE_HELD, words, f"{held}.")
-        words = (
-            f"{held} by safeguard {pause.safeguard}: {pause.reason}. `manage.py rules end {pause.safeguard}` ends it."
-        )
-        return Reason(Rule.LANE_HELD, words, f"{held}.")
-    paused = f"Lane {task.lane!r} has been paused for {since}"
-    words = f"{paused} by {pause.by}: {pause.reason.rstrip('.')}. `manage.py lane resume {task.lane}` ends it."
-    return Reason(Rule.LANE_PAUSED, words, f"{paused}.")
+            words = said(
+                "Lane {lane!r} has been {how} for {time} by the recovery from {why}, which lets it go when its turn "
+                "comes.",
+                why=pause.reason,
+                **told,
+            )
+        else:
+            held = said(
+                "Lane {lane!r} has been {how} for {time} by safeguard {safeguard}: {why}.",
+                safeguard=pause.safeguard,
+                why=pause.reason,
+                **told,
+            )
+            ends = said("`{command}` ends it.", command=f"manage.py rules end {pause.safeguard}")
+            words = joined(held, ends)
+        return Reason(Rule.LANE_HELD, words, said("Lane {lane!r} has been {how} for {time}.", **told))
+    paused = said(
+        "Lane {lane!r} has been paused for {time} by {who}: {why}.",
+        who=pause.by,
+        why=pause.reason.rstrip("."),
+        **told,
+    )
+    ends = said("`{command}` ends it.", command=f"manage.py lane resume {task.lane}")
+    return Reason(Rule.LANE_PAUSED, joined(paused, ends), said("Lane {lane!r} has been paused for {time}.", **told))
 
 
 def _no_dispatcher() -> Reason | None:
@@ -360,15 +467,27 @@ def _shard_without_dispatcher(shard: int) -> Reason | None:
     known = {view.shard: view.holder for view in fleet_status.shards()}
     if known.get(shard):
         return None
-    rest = "it is taken over within seconds." if shard in known else "no beat knows it. Set SHARDS for the beats too."
-    return Reason(Rule.SHARD_WITHOUT_DISPATCHER, f"No beat dispatches its shard {shard}; {rest}")
+    if shard in known:
+        words = said("No beat dispatches its shard {shard}; it is taken over within seconds.", shard=shard)
+    else:
+        words = said(
+            "No beat dispatches its shard {shard}; no beat knows it. Set SHARDS for the beats too.", shard=shard
+        )
+    return Reason(Rule.SHARD_WITHOUT_DISPATCHER, words)
 
 
 def _no_worker(task: ScheduleTask) -> Reason | None:
     if _slots(task.lane):
         return None
-    state = f"has been due since {_instant(task.due_at)}" if task.due_at else "is claimed"
-    return Reason(Rule.NO_WORKER, f"It {state}, but no worker consumes lane {task.lane!r}.")
+    if task.due_at:
+        words = said(
+            "It has been due since {time}, but no worker consumes lane {lane!r}.",
+            time=_instant(task.due_at),
+            lane=task.lane,
+        )
+    else:
+        words = said("It is claimed, but no worker consumes lane {lane!r}.", lane=task.lane)
+    return Reason(Rule.NO_WORKER, words)
 
 
 def _over_its_limit(task: ScheduleTask) -> Reason | None:
@@ -377,23 +496,37 @@ def _over_its_limit(task: ScheduleTask) -> Reason | None:
     curb = Curb.objects.filter(kind__in=[Kind.TYPE, Kind.RETRIES], target=task.task_type).order_by("kind").last()
     if curb is not None:
         held = safeguards.Curb(curb.kind, curb.target, curb.rate, curb.max_running).words
-        ends = f"`manage.py rules end {curb.name} {curb.subject}`".replace(" `", "`")
-        words = f"Safeguard {curb.name} holds it back: {held}. {_before(task)}"
-        return Reason(Rule.TYPE_HELD, f"{words} {ends} ends that.", words)
+        words = joined(said("Safeguard {name} holds it back: {held}.", name=curb.name, held=held), _before(task))
+        ends = said("`{command}` ends that.", command=f"manage.py rules end {curb.name} {curb.subject}".rstrip())
+        return Reason(Rule.TYPE_HELD, joined(words, ends), words)
     view = next((one for one in fleet_status.limits([task.task_type], 0) if one.task_type == task.task_type), None)
     if view is None:
         return None  # it had a limit once
     if not view.declared:
-        words = f"No beat knows the limit of type {task.task_type}, so nobody claims its tasks."
-        return Reason(Rule.LIMIT_UNKNOWN, f"{words} Restart the beats with the code that has its handler.")
+        words = said(
+            "No beat knows the limit of type {type}, so nobody claims its tasks. Restart the beats with the code that "
+            "has its handler.",
+            type=task.task_type,
+        )
+        return Reason(Rule.LIMIT_UNKNOWN, words)
     if view.max_running is not None and view.running >= view.max_running:
-        are = "is" if view.running == 1 else "are"
-        running = f"{counted(view.running, 'task')} of type {task.task_type} {are} running"
-        words = f"{running}, and at most {view.max_running:,} may."
-        return Reason(Rule.WAITS_FOR_SLOT, f"{words} {_before(task)}")
+        words = said_of(
+            "{count:,} task of type {type} is running, and at most {most:,} may.",
+            "{count:,} tasks of type {type} are running, and at most {most:,} may.",
+            view.running,
+            count=view.running,
+            type=task.task_type,
+            most=view.max_running,
+        )
+        return Reason(Rule.WAITS_FOR_SLOT, joined(words, _before(task)))
     if view.rate is not None and _ahead(task) + 1 > view.permits:
-        words = f"Type {task.task_type} may start {view.rate:g} a second, in bursts of {view.burst:g}."
-        return Reason(Rule.OVER_RATE, f"{words} {_before(task)}")
+        words = said(
+            "Type {type} may start {rate:g} a second, in bursts of {burst:g}.",
+            type=task.task_type,
+            rate=view.rate,
+            burst=view.burst,
+        )
+        return Reason(Rule.OVER_RATE, joined(words, _before(task)))
     return None
 
 
@@ -401,40 +534,47 @@ def _workers_busy(task: ScheduleTask) -> Reason | None:
     waiting = TaskBatch.objects.filter(finished_at=None, started_at=None, lane=task.lane).count()
     if waiting < _slots(task.lane) * conf().BATCHES_AHEAD:
         return None
-    return Reason(Rule.WAITS_FOR_SLOT, f"Every worker of lane {task.lane!r} is busy. {_behind(task)}")
+    words = said("Every worker of lane {lane!r} is busy.", lane=task.lane)
+    return Reason(Rule.WAITS_FOR_SLOT, joined(words, _behind(task)))
 
 
 def _worker_deaf(task: ScheduleTask) -> Reason | None:
     canary = canaries().get(task.lane)
     if canary is None or not canary.missing:
         return None
-    silent = span(timedelta(seconds=canary.age_seconds))
-    return Reason(
-        Rule.WORKER_DEAF,
-        f"A worker says that it consumes lane {task.lane!r}, but nothing has come back for {silent}. Restart it.",
+    words = said(
+        "A worker says that it consumes lane {lane!r}, but nothing has come back for {time}. Restart it.",
+        lane=task.lane,
+        time=timedelta(seconds=canary.age_seconds),
     )
+    return Reason(Rule.WORKER_DEAF, words)
 
 
 def _unknown_handler(task: ScheduleTask) -> Reason:
-    return Reason(
-        Rule.UNKNOWN_HANDLER, f"No worker that took it has a handler {task.task_type!r}. Deploy the code that has it."
-    )
+    words = said("No worker that took it has a handler {type!r}. Deploy the code that has it.", type=task.task_type)
+    return Reason(Rule.UNKNOWN_HANDLER, words)
 
 
 def _slots(lane: str) -> int:
     return sum(node.slots for node in read_nodes() if node.live and lane in node.lanes)
 
 
-def _before(task: ScheduleTask) -> str:
+def _before(task: ScheduleTask) -> Said:
     ahead = _ahead(task)
-    where = "its type" if task.limited else "its shard"
-    if ahead == 1:
-        return f"1 task of {where} is due before it."
-    return f"{ahead:,}{' or more' if ahead == COUNTED else ''} tasks of {where} are due before it."
+    where = said("its type") if task.limited else said("its shard")
+    if ahead == COUNTED:
+        return said("{count:,} or more tasks of {where} are due before it.", count=ahead, where=where)
+    return said_of(
+        "{count:,} task of {where} is due before it.",
+        "{count:,} tasks of {where} are due before it.",
+        ahead,
+        count=ahead,
+        where=where,
+    )
 
 
 @all_tenants()
-def _behind(task: ScheduleTask) -> str:
+def _behind(task: ScheduleTask) -> Said:
     """Where tenants share a lane, it is no line of tasks that it is in."""
     if task.limited:
         return _before(task)
@@ -443,8 +583,16 @@ def _behind(task: ScheduleTask) -> str:
     own = whose.pop(task.tenant, 0)
     if not whose:
         return _before(task)
-    shares = "another tenant's share" if len(whose) == 1 else f"{len(whose):,} other tenants' shares"
-    return f"It is behind {shares}" + (f", and {counted(own, 'task')} of its own tenant." if own else ".")
+    shares = said_of("another tenant's share", "{count:,} other tenants' shares", len(whose), count=len(whose))
+    if not own:
+        return said("It is behind {shares}.", shares=shares)
+    return said_of(
+        "It is behind {shares}, and {count:,} task of its own tenant.",
+        "It is behind {shares}, and {count:,} tasks of its own tenant.",
+        own,
+        shares=shares,
+        count=own,
+    )
 
 
 @all_tenants()

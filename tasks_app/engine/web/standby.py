@@ -11,13 +11,14 @@ import time
 from django.db import DatabaseError, InterfaceError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from tasks_app.core.said import said
 from tasks_app.database import close_connections, our_connection, our_settings
 from tasks_app.engine.primaries import PRIMARIES, NotPrimary, leave, opened
 from tasks_app.lifecycle.installation import read_facts, read_installation
 
 log = logging.getLogger(__name__)
 
-WORDS = (
+WORDS = said(
     "No server of the database takes writes at the moment. What you see is what a standby knows, perhaps a moment old; "
     "nothing can be changed and nothing is dispatched until a primary is back."
 )

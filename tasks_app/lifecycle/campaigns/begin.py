@@ -4,18 +4,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import NamedTuple
+from uuid import UUID
 
 from tasks_app.core.backfill import KIND, Which
-from tasks_app.core.campaigns import CAP, CHUNK, checked_cap, checked_most_running, checked_rate
+from tasks_app.core.campaigns import CAP, CHUNK, MOST, UNDO, checked_cap, checked_most_running, checked_rate
 from tasks_app.core.errors import InvalidTask, NothingToDo
 from tasks_app.core.lanes import LANES
+from tasks_app.core.moves import Move
 from tasks_app.core.tenants import INTERNAL_TENANT
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.quotas import refuse_archived
-from tasks_app.lifecycle.request import checked_instant
 from tasks_app.lifecycle.retry_limit import refuse_many_orders
 from tasks_app.lifecycle.safeguards.curbs import refuse_backfills
 from tasks_app.models import Backfill, Campaign, CampaignChunk
@@ -25,7 +26,9 @@ LANE = "backfill"  # where released tasks wait, unless they are told otherwise
 OWN_LANE = "own"  # each in the lane that it has
 SELECT_SECONDS = 20.0  # for choosing the tasks; then it goes with those that were found
 ALONE = "alone"  # an option of a backfill: what comes after its jobs does not come along
+UNDOES = "undoes"  # an option of an undo: the operation that it undoes
 TYPES = "types"  # an option of a backfill: the types of what comes along
+_TOLD = ("at", "by", "over", UNDOES)  # options that the audit has, too
 RELEASES = (Verb.RETRY, Verb.REPLAY, KIND)  # these make tasks run
 
 
@@ -54,7 +57,7 @@ def start(
     rate: float | None = None,
     lane: str = LANE,
     most_running: int | None = None,
-    at: datetime | None = None,
+    move: Move | None = None,
     tenant: str | None = None,
     task_type: str | None = None,
     selection: str = "",
@@ -70,8 +73,24 @@ def start(
     if most_running is not None and kind not in RELEASES:
         raise InvalidTask(f"most_running={most_running!r}: a {kind} makes no task run. Leave it out.")
     pace = {"cap": checked_cap(cap), "rate": checked_rate(rate), "most_running": checked_most_running(most_running)}
-    about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": _options(kind, lane, at)}
+    about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": _options(kind, lane, move)}
     return _begin(kind, pace | about, operator, lambda begun: _choose(begun, pages, time.monotonic() + seconds))
+
+
+def start_undo(
+    undoes: UUID,
+    pages: Iterable[Sequence[int]],
+    operator: Operator,
+    *,
+    tenant: str | None,
+    task_type: str | None,
+    selection: str,
+    seconds: float = SELECT_SECONDS,
+) -> Campaign:
+    """Begin a campaign that puts back the tasks that another operation has moved or cancelled."""
+    pace = {"cap": MOST, "rate": None, "most_running": None}
+    about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": {UNDOES: str(undoes)}}
+    return _begin(UNDO, pace | about, operator, lambda begun: _choose(begun, pages, time.monotonic() + seconds))
 
 
 def start_backfill(
@@ -130,9 +149,8 @@ def _begin(
         if not campaign.total:
             raise NothingToDo("No task was found that this could be done to; nothing was changed.")
         campaign.save(update_fields=["total", "more"])
-        detail = {"kind": str(kind), "tasks": campaign.total}
-        if kind == KIND:
-            detail["selection"] = campaign.selection
+        detail = {"kind": str(kind), "tasks": campaign.total, "selection": campaign.selection}
+        detail |= {name: campaign.options[name] for name in _TOLD if name in campaign.options}
         entry = Entry(f"campaign {campaign.id}", "started", None, detail, tenant, task_type)
         audit(operator, "campaign", [entry], checked=True)
         told = {"campaign": campaign.id, "kind": str(kind), "total": campaign.total, "by": operator.name}
@@ -141,13 +159,9 @@ def _begin(
     return campaign
 
 
-def _options(kind: Verb, lane: str, at: datetime | None) -> dict[str, str]:
+def _options(kind: Verb, lane: str, move: Move | None) -> dict[str, object]:
     if kind is Verb.MOVE:
-        if at is None:
-            raise InvalidTask("a new time is missing; give at=<aware datetime>.")
-        return {"at": checked_instant("at", at).isoformat()}
-    if at is not None:
-        raise InvalidTask(f"at={at!r}: only a move has a new time.")
+        return move.options
     given = _lane(lane)
     return given if kind in RELEASES else {}
 

@@ -12,15 +12,17 @@ from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.core.backfill import KIND, Which
-from tasks_app.core.campaigns import CHUNK, SLACK_SECONDS, CampaignState, step_size
+from tasks_app.core.campaigns import CHUNK, SLACK_SECONDS, UNDO, CampaignState, step_size
+from tasks_app.core.moves import Move
 from tasks_app.core.phrases import first_line
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.backfill import fitting, make
-from tasks_app.lifecycle.campaigns.begin import ALONE
+from tasks_app.lifecycle.campaigns.begin import ALONE, UNDOES
 from tasks_app.lifecycle.campaigns.finished import tell_finished
 from tasks_app.lifecycle.operate import Answer, Verb, operate
 from tasks_app.lifecycle.turns import queue_behind
+from tasks_app.lifecycle.undo import undo
 from tasks_app.sql import array, run, text_array
 
 LEASE_SECONDS = 10.0  # others leave a campaign alone for so long after its last step
@@ -70,20 +72,18 @@ class _Taken(NamedTuple):
         return Operator(self.actor, self.reason, self.operation, self.from_tenant)
 
     @property
-    def at(self) -> datetime | None:
-        return datetime.fromisoformat(self.options["at"]) if "at" in self.options else None
+    def verb(self) -> Verb:
+        """What is done to tasks that are there."""
+        return Verb.REPLAY if self.kind == KIND else Verb(self.kind)
 
     @property
-    def verb(self) -> Verb | None:
-        """What is done to tasks that are there; None: instances are made."""
-        if self.kind != KIND:
-            return Verb(self.kind)
-        return Verb.REPLAY if self.options["which"] == Which.FAILED else None
+    def makes_instances(self) -> bool:
+        return self.kind == KIND and self.options["which"] != Which.FAILED
 
     @property
     def brings_others(self) -> bool:
         """Whether instances of what comes after its jobs are made, too."""
-        return self.verb is None and not self.options.get(ALONE)
+        return self.makes_instances and not self.options.get(ALONE)
 
     @property
     def room(self) -> int:
@@ -171,11 +171,16 @@ def _carry_on(taken: _Taken, holder: str) -> Step:
 
 def _do(taken: _Taken, ids: Sequence[int], jobs: Sequence[int] | None, fires: Sequence[datetime] | None) -> _Deed:
     """To these tasks, what the campaign is for; or for these firings, make the instances."""
-    if taken.verb is None:
+    if taken.makes_instances:
         about = (Which(taken.options["which"]), jobs, fires, taken.options.get("lane"), taken.operator)
         made = make(taken.id, *about, alone=not taken.brings_others, tenant=taken.tenant)
         return _Deed(made.counts, made.ids, made.due)
-    operated = operate(taken.verb, ids, taken.operator, taken.at)
+    part_of = f"campaign {taken.id}"
+    if taken.kind == UNDO:
+        undone = undo(UUID(taken.options[UNDOES]), ids, taken.operator, part_of)
+        return _Deed(undone.counts, [], undone.due)
+    move = Move.stored(taken.options) if taken.verb is Verb.MOVE else None
+    operated = operate(taken.verb, ids, taken.operator, move, place=taken.done, of=taken.total, part_of=part_of)
     released = [id_ for id_, answer in operated.answers.items() if answer in _RELEASED]
     if taken.kind == KIND:
         queue_behind(released)
@@ -188,7 +193,7 @@ def _note(taken: _Taken, number: int, released: Sequence[int]) -> None:
         return
     lane = taken.options.get("lane")
     # An instance that was made is in that lane, and came from no other.
-    lanes = [lane or ""] * len(released) if taken.verb is None else _put_in_lane(released, lane)
+    lanes = [lane or ""] * len(released) if taken.makes_instances else _put_in_lane(released, lane)
     asked = {"campaign": taken.id, "number": number, "ids": array(released), "lanes": text_array(lanes)}
     run("note_released", asked)
 

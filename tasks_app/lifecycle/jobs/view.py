@@ -10,8 +10,8 @@ from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.graphs import When
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
-from tasks_app.core.phrases import counted
 from tasks_app.core.rules import Reason, Rule
+from tasks_app.core.said import said, said_of
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.zones import known_zones
 from tasks_app.models import FiringOverride, JobDefinition, ScheduleTask
@@ -159,11 +159,17 @@ def _after(job: JobDefinition) -> str:
     """Its parents, and what it waits for of them."""
     names = parent_names(job)
     few = ", ".join(repr(name) for name in names[:MOST_NAMED])
-    named = f"{few} and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else few
-    ended = {When.ALL_SUCCESS: "succeeded", When.ALL_DONE: "ended", When.ANY_FAILED: "failed"}[When(job.when)]
-    if len(names) == 1:
-        return f"{named} has {ended}"
-    return f"one of {named} has {ended}" if job.when == When.ANY_FAILED else f"{named} have {ended}"
+    more = len(names) - MOST_NAMED
+    named = said("{jobs} and {more:,} more", jobs=few, more=more) if more > 0 else few
+    many = len(names) > 1
+    match When(job.when):
+        case When.ANY_FAILED if many:
+            return said("one of {jobs} has failed", jobs=named)
+        case When.ANY_FAILED:
+            return said("{jobs} has failed", jobs=named)
+        case When.ALL_DONE:
+            return said("{jobs} have ended", jobs=named) if many else said("{jobs} has ended", jobs=named)
+    return said("{jobs} have succeeded", jobs=named) if many else said("{jobs} has succeeded", jobs=named)
 
 
 def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
@@ -173,19 +179,28 @@ def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
 def state_of(job: JobDefinition) -> Reason:
     """Does it fire, and if not, why not."""
     if job.status == JobStatus.PAUSED:
-        until = f" until {in_zone(job.paused_until, known_zone(job))}" if job.paused_until else ""
-        return Reason(Rule.JOB_PAUSED, f"Paused by {job.paused_by}{until}: {job.pause_reason}")
+        told = {"who": job.paused_by, "why": job.pause_reason}
+        if job.paused_until:
+            until = in_zone(job.paused_until, known_zone(job))
+            return Reason(Rule.JOB_PAUSED, said("Paused by {who} until {time}: {why}", time=until, **told))
+        return Reason(Rule.JOB_PAUSED, said("Paused by {who}: {why}", **told))
     if job.has_parents:
-        return Reason(Rule.BLOCKED, f"Runs after {_after(job)}.")
+        return Reason(Rule.BLOCKED, said("Runs after {what}.", what=_after(job)))
     try:
         times = coming(job, 1)
     except InvalidTask as error:
-        return Reason(Rule.SCHEDULE_UNREADABLE, f"Does not fire: {error}")
+        return Reason(Rule.SCHEDULE_UNREADABLE, said("Does not fire: {error}", error=str(error)))
     if times:
-        return Reason(Rule.NOT_DUE, f"Fires next on {in_words(job, times)[0]}.")
+        return Reason(Rule.NOT_DUE, said("Fires next on {time}.", time=in_words(job, times)[0]))
     if job.max_runs is not None and job.runs >= job.max_runs:
-        return Reason(Rule.ENDED, f"No longer fires: it has had its {counted(job.max_runs, 'run')}.")
-    return Reason(Rule.ENDED, "No longer fires: its last time has passed.")
+        words = said_of(
+            "No longer fires: it has had its {count:,} run.",
+            "No longer fires: it has had its {count:,} runs.",
+            job.max_runs,
+            count=job.max_runs,
+        )
+        return Reason(Rule.ENDED, words)
+    return Reason(Rule.ENDED, said("No longer fires: its last time has passed."))
 
 
 def known_zone(job: JobDefinition) -> str:

@@ -1,22 +1,33 @@
-"""`manage.py campaign list|show|pause|resume|cancel|pace`: orders for many tasks, how far they are, how to stop them.
+"""`manage.py campaign list|show|start|pause|resume|cancel|pace|undo`: orders for many tasks, how far they are, and how
+to stop and undo them.
 
 Exit code 0: done. 1: there is no such campaign, or it could not be changed.
 """
 
 import json
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
+from datetime import timedelta
 
 from django.core.management.base import CommandError
 
-from tasks_app.core.campaigns import CampaignState
-from tasks_app.core.errors import PunctualError
+from tasks_app.core.campaigns import CAP, CampaignState
+from tasks_app.core.errors import InvalidTask, PunctualError
+from tasks_app.core.lanes import LANES
+from tasks_app.core.moves import Move, read_span
+from tasks_app.core.phrases import counted, span
+from tasks_app.engine.operations.campaigns import Pace, start_matching, undo_operation
+from tasks_app.engine.operations.operate import new_times, preview_matching
+from tasks_app.engine.watch.browse import STATES, Filter
 from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns import verbs
-from tasks_app.lifecycle.campaigns.begin import RELEASES
+from tasks_app.lifecycle.campaigns.begin import LANE, RELEASES
+from tasks_app.lifecycle.operate import Verb, checked_move
 from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import Campaign
+
+from .history import an_instant
 
 VERBS = {"pause": verbs.pause, "resume": verbs.resume, "cancel": verbs.cancel}
 NO_LIMIT = "none"
@@ -28,7 +39,7 @@ FIELDS = (
 
 
 class Command(TerminalCommand):
-    help = "Lists campaigns, shows how far one is, pauses, resumes or cancels it, and changes its pace."
+    help = "Starts, lists and shows campaigns, pauses, resumes, cancels or undoes one, and changes its pace."
 
     def add_arguments(self, parser) -> None:
         orders = parser.add_subparsers(dest="verb", required=True)
@@ -39,9 +50,13 @@ class Command(TerminalCommand):
         shown = orders.add_parser("show", help="how far one is, and what came of it")
         made = [orders.add_parser(verb, help=f"{verb} it") for verb in VERBS]
         paced = orders.add_parser("pace", help="change how fast it goes; `none`: no limit")
-        made.append(paced)
+        undone = orders.add_parser("undo", help="put back what it has moved or cancelled, as another campaign")
+        made += [paced, undone]
         for one in (shown, *made):
             one.add_argument("campaign", type=int, help="its number")
+        started = orders.add_parser("start", help="do something to all tasks that match")
+        _add_order(started)
+        made.append(started)
         for one in made:
             one.add_argument("--reason", required=True, help="why, for the audit")
             one.add_argument("--by", default=account(), help="who does this; default: the system user")
@@ -55,6 +70,8 @@ class Command(TerminalCommand):
             self._list(options)
         elif verb == "show":
             self._tell(_campaign(options["campaign"]), options)
+        elif verb in ("start", "undo"):
+            self._begin(verb, options)
         else:
             self._change(verb, options)
 
@@ -84,6 +101,42 @@ class Command(TerminalCommand):
             raise CommandError(f"Campaign {row.id} was {was} already; nothing was changed.")
         self._tell(row, options)
 
+    def _begin(self, verb: str, options: dict) -> None:
+        try:
+            operator = Operator(options["by"], options["reason"])
+            if verb == "undo":
+                row = undo_operation(_campaign(options["campaign"]).operation, operator)
+            elif options["dry_run"]:
+                return self._foretell(options)
+            else:
+                pace = Pace(options["cap"], options["rate"], options["into_lane"])
+                given = {name: value for name, value in _filter(options).items() if value is not None}
+                words = ", ".join(f"{name}: {value}" for name, value in given.items())
+                times = {"at": options["to"], "by": options["shift"], "over": options["spread"]}
+                about = times | {"selection": words or "all tasks"}
+                row = start_matching(Verb(options["kind"]), Filter(**given), operator, pace, **about)
+        except PunctualError as error:
+            raise CommandError(str(error)) from None
+        return self._tell(row, options)
+
+    def _foretell(self, options: dict) -> None:
+        """What it would do; changes nothing."""
+        kind = Verb(options["kind"])
+        move = checked_move(options["to"], options["shift"], options["spread"]) if kind is Verb.MOVE else None
+        found = preview_matching(kind, Filter(**_filter(options)))
+        times = new_times(found, move, options["cap"]) if move else None
+        if options["json"]:
+            kinds = [dict(zip(("task_type", "lane", "tasks"), one, strict=True)) for one in found.kinds]
+            told = {"tasks": found.acted, "complete": found.complete, "kinds": kinds, "new_times": times}
+            self.stdout.write(json.dumps(told, default=str))
+            return
+        more = "" if found.complete else "more than "
+        self.stdout.write(f"{more}{counted(found.acted, 'task')}; nothing was changed.")
+        for task_type, lane, count in found.kinds:
+            self.stdout.write(f"  {count:>9,}  {task_type} in lane {lane}")
+        if times:
+            self.stdout.write(f"  new times   {times[0]:%Y-%m-%d %H:%M:%S} to {times[1]:%Y-%m-%d %H:%M:%S} UTC")
+
     def _tell(self, one: Campaign, options: dict, *, short: bool = False) -> None:
         if options["json"]:
             self.stdout.write(json.dumps({name: getattr(one, name) for name in FIELDS}, default=str))
@@ -95,9 +148,38 @@ class Command(TerminalCommand):
             self.stdout.write("\n".join(_details(one)))
 
 
+def _add_order(parser: ArgumentParser) -> None:
+    parser.add_argument("kind", choices=[one.value for one in Verb], help="what is done to each task")
+    parser.add_argument("--state", choices=STATES, help="only tasks in this state")
+    parser.add_argument("--type", dest="task_type", metavar="TYPE")
+    parser.add_argument("--lane", choices=LANES)
+    parser.add_argument("--tenant")
+    parser.add_argument("--key-prefix", help="how their keys begin")
+    parser.add_argument("--job", type=int, help="of which they are instances, by its id")
+    parser.add_argument("--to", type=an_instant, help="move them to this time, in UTC; of --spread: where it begins")
+    parser.add_argument("--shift", type=_a_span, help="move each by so much: +2h, or --shift=-15min for earlier")
+    parser.add_argument("--spread", type=_a_span, help="spread them evenly over so long, from --to or from now on: 1h")
+    parser.add_argument("--cap", type=int, default=CAP, help=f"no more tasks than this; {CAP:,} unless told")
+    parser.add_argument("--rate", type=float, help="tasks a second; no limit unless told")
+    parser.add_argument("--into-lane", default=LANE, help=f"where those wait that are to run again; {LANE} unless told")
+    parser.add_argument("--dry-run", action="store_true", help="only say which tasks, and how many there are")
+
+
+def _filter(options: dict) -> dict:
+    return {name: options[name] for name in ("state", "task_type", "lane", "tenant", "key_prefix", "job")}
+
+
+def _a_span(text: str) -> timedelta:
+    try:
+        return read_span(text)
+    except InvalidTask as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
 def _details(one: Campaign) -> list[str]:
     lines = [f"  for         {one.selection or 'chosen tasks'}"]
     lines += [f"  rate        {one.rate:g} a second" if one.rate else "  rate        as fast as it goes"]
+    lines += [f"  new time    {told}"] if (told := _new_time(one)) else []
     lines += [f"  under way   {one.most_running:,} at most"] if one.most_running else []
     lines += [f"  {answer:11} {count:,}" for answer, count in sorted(one.counts.items())]
     if one.kind in RELEASES:
@@ -106,6 +188,15 @@ def _details(one: Campaign) -> list[str]:
     lines += ["  more tasks matched than were chosen"] if one.more else []
     lines += [f"  failed {one.failures:,} times in a row: {one.error}"] if one.failures else []
     return lines
+
+
+def _new_time(one: Campaign) -> str:
+    if one.kind != Verb.MOVE:
+        return ""
+    move = Move.stored(one.options)
+    if move.by is not None:
+        return f"{span(move.by)} {'later' if move.by > timedelta(0) else 'earlier'}"
+    return f"{move.at:%Y-%m-%d %H:%M:%S} UTC" + (f", spread over {span(move.over)}" if move.over else "")
 
 
 def _number(kind: type) -> Callable[[str], object]:

@@ -9,7 +9,9 @@ WITH candidate AS MATERIALIZED (
 --rows
     ) AS given(id, at, since, until, ran_in)
 ), found AS MATERIALIZED (
-    SELECT c.place, t.id, t.status, t.due_at IS NOT NULL AS due, t.current, t.updated_at
+    SELECT c.place, t.id, t.status, t.due_at IS NOT NULL AS due, t.current, t.updated_at, t.task_type, t.lane,
+--include planned
+    AS planned
     FROM candidate c
     -- LIMIT keeps the look-up a look-up, however many candidates there are.
     CROSS JOIN LATERAL (
@@ -34,6 +36,7 @@ WITH candidate AS MATERIALIZED (
     WHERE place = CASE WHEN (SELECT count(*) FROM found) = %(size)s THEN (SELECT max(place) FROM found)
                        ELSE (SELECT count(*) FROM candidate) END
 )
-SELECT (SELECT count(*) FROM candidate), last.place, last.at, found.id, found.status, found.due, found.current, found.updated_at
+SELECT (SELECT count(*) FROM candidate), last.place, last.at, found.id, found.status, found.due, found.current, found.updated_at,
+       found.task_type, found.lane, found.planned
 FROM last LEFT JOIN found ON TRUE
 ORDER BY found.place

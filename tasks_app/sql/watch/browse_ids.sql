@@ -6,7 +6,9 @@ WITH stretch AS MATERIALIZED (
 ), span AS MATERIALIZED (
     SELECT min(id) AS low, max(id) AS high, count(*) AS seen FROM stretch
 ), found AS MATERIALIZED (
-    SELECT t.id, t.status, t.due_at IS NOT NULL AS due, t.current, t.updated_at
+    SELECT t.id, t.status, t.due_at IS NOT NULL AS due, t.current, t.updated_at, t.task_type, t.lane,
+--include planned
+    AS planned
     FROM
 --include sought
     AS t
@@ -22,6 +24,7 @@ WITH stretch AS MATERIALIZED (
     FROM last JOIN stretch ON stretch.id >= last.id
     GROUP BY last.seen, last.id
 )
-SELECT stop.seen, stop.place, stop.id::text, found.id, found.status, found.due, found.current, found.updated_at
+SELECT stop.seen, stop.place, stop.id::text, found.id, found.status, found.due, found.current, found.updated_at,
+       found.task_type, found.lane, found.planned
 FROM stop LEFT JOIN found ON TRUE
 ORDER BY found.id DESC

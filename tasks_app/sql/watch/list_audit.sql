@@ -3,6 +3,7 @@
 -- so that a filter that matches little costs no more than one that matches much.
 WITH stretch AS MATERIALIZED (
     SELECT id, created_at, tenant, task_type, task_id, verb, actor, subject, reason,
+           detail ? 'of' AS is_part,
            row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
     FROM (
 --rows
@@ -17,6 +18,7 @@ WITH stretch AS MATERIALIZED (
       AND (%(verb)s::text IS NULL OR verb = %(verb)s)
       AND (%(actor)s::text IS NULL OR actor = %(actor)s)
       AND (%(reason)s::text IS NULL OR strpos(lower(reason), lower(%(reason)s)) > 0)
+      AND NOT (%(orders)s::bool AND is_part)
       AND verb <> ALL (%(hidden)s::text[])
     ORDER BY place LIMIT %(size)s
 )

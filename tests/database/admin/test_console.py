@@ -1,13 +1,17 @@
 """The console as a site: what it needs of a project, and what it says of it."""
 
+import re
+
 import pytest
 from django.contrib import admin
 from django.core.handlers.base import BaseHandler
 from django.db import connection
+from django.test import Client
 from django.urls import URLPattern, get_resolver, include, path
 from django.urls.resolvers import URLResolver
 
 from tasks_app.console.site import ConsoleSite
+from tasks_app.pages.help import DOCS, HELP, page_for
 from tasks_app.web_checks import check_pages
 from tests.support.browser import person
 from tests.support.clients import client_of
@@ -68,3 +72,63 @@ def _entries(outcome: str) -> list[int]:
     from tasks_app.models import AuditEntry
 
     return list(AuditEntry.objects.filter(outcome=outcome).values_list("id", flat=True))
+
+
+def named(resolver: URLResolver):
+    for one in resolver.url_patterns:
+        if isinstance(one, URLPattern):
+            yield one.name
+        else:
+            yield from named(one)
+
+
+def anchors(page: str) -> set[str]:
+    """Of the headings, as a browser has them."""
+    titles = re.findall(r"^#+ (.+)$", (DOCS / page).read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_every_page_has_a_page_of_the_documentation_that_is_there():
+    ours = {name for name in named(get_resolver()) if name and re.match("(tasks|articles|inventory)_app_|index$", name)}
+
+    assert {name for name in ours if page_for(name) is None} == set(), "name it in tasks_app/pages/help.py"
+    for page in {*HELP.values(), *map(page_for, ours)}:
+        file, _, anchor = page.partition("#")
+        assert (DOCS / file).is_file(), page
+        assert not anchor or anchor in anchors(file), page
+    assert page_for("tasks_app_jobdefinition_change") == "jobs.md"
+    assert page_for("tasks_app_job_backfill") == "backfill.md"
+
+
+@pytest.mark.django_db
+def test_a_page_leads_to_its_help_to_the_api_and_from_what_is_not_there_to_its_list(settings):
+    vera = client_of(person("vera", "tasks_app.view_scheduletask"))
+
+    shown = vera.get("/admin/tasks_app/campaign/").content.decode()
+    assert 'href="/admin/help/campaigns/"' in shown and 'href="/api/v1/docs"' in shown
+    assert b"how do I do something to many tasks" in vera.get("/admin/help/campaigns/").content
+    for missing in ("nothing", "openapi"):
+        assert vera.get(f"/admin/help/{missing}/").status_code == 404
+    gone = vera.get("/admin/tasks_app/campaign/77777/change/")
+    assert gone.status_code == 404 and b'href="/admin/tasks_app/campaign/"' in gone.content
+    settings.PUNCTUAL = settings.PUNCTUAL | {"DOCS_URL": "https://docs.example.com/punctual/"}
+    assert (
+        'href="https://docs.example.com/punctual/campaigns.md"'
+        in vera.get("/admin/tasks_app/campaign/").content.decode()
+    )
+    assert Client().get("/admin/help/campaigns/").status_code == 302
+
+
+@pytest.mark.django_db
+def test_the_palette_finds_pages_that_no_menu_has_for_those_who_may_open_them():
+    def found(client, word: str) -> str:
+        return client.get("/admin/search/", {"s": word, "extended": "1"}).content.decode()
+
+    vera = client_of(person("vera", "tasks_app.view_scheduletask"))
+    edith = client_of(person("edith", "articles_app.view_article"))
+
+    assert 'href="/admin/articles_app/article/calendar/"' in found(edith, "calendar of")
+    assert "articles_app" not in found(vera, "calendar of")
+    assert 'href="/admin/"' in found(vera, "overview") and 'href="/admin/"' not in found(edith, "overview")
+    for name in ("campaigns", "dead letters", "audit entries", "schedule tasks", "task batches"):
+        assert 'href="/admin/tasks_app/' in found(vera, name), name

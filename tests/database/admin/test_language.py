@@ -5,14 +5,17 @@ import re
 import pytest
 from django.test import RequestFactory
 
+from tasks_app.core.schedule import in_zone
+from tasks_app.engine.operations.jobs import pause_job
 from tasks_app.engine.watch.status import read_status
-from tasks_app.models import Campaign
+from tasks_app.engine.watch.why import why_task
+from tasks_app.models import Campaign, SafeguardIncident, ScheduleTask
 from tasks_app.pages.language import language_of
 from tests.database.admin.test_job_pages import LIST, OPERATE, VIEW
 from tests.support.browser import person
 from tests.support.clients import client_of
-from tests.support.jobs import make
-from tests.support.moves import dead
+from tests.support.jobs import by, make
+from tests.support.moves import MONDAY, dead, scheduled
 
 pytestmark = pytest.mark.django_db
 TASKS = "/admin/tasks_app/scheduletask/"
@@ -94,6 +97,22 @@ def test_what_is_wrong_is_said_in_the_language_of_the_page_and_leads_to_its_page
         "2 tasks are dead. The page Dead letters says why they gave up, by cause; replay or discard them there."
     ]
     assert "2 tasks are dead. The page Dead letters" in english
+
+
+def test_why_something_does_not_run_and_what_stands_above_every_page_is_said_in_chinese(olga):
+    [task] = scheduled("later", at=MONDAY)
+    job = make("stopped", every=300)
+    pause_job(job.id, by("it is broken"))
+    SafeguardIncident.objects.create(name="delay", sentence="Late.", figures={}, actions=[], stage=1, dry=True)
+    at = in_zone(MONDAY, "UTC")
+
+    chinese = seen(olga, f"{TASKS}{task}/change/?why=1", CHINESE)
+    assert f"要到 {at} 才到期。" in chinese
+    assert "保护规则 delay 已生效" in chinese and "Late. 按设置，它只提示而不采取行动。" in chinese
+    assert "暂停：it is broken。" in seen(olga, f"{LIST}{job.id}/change/?why=1", CHINESE)
+    english = seen(olga, f"{TASKS}{task}/change/?why=1")
+    assert f"It is not due until {at}." in english and "Safeguard delay has been on for" in english
+    assert str(why_task(ScheduleTask.objects.get(id=task)).words) == f"It is not due until {at}."
 
 
 def test_what_is_said_to_one_person_is_not_said_to_the_next(olga):

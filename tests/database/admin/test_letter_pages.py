@@ -56,7 +56,7 @@ def page(client: Client, path: str, status: int = 200, **data) -> str:
 
 
 def order(verb: str, *ids: int, **more) -> dict:
-    scope = {"scope": "chosen", "ids": ",".join(map(str, ids))} if ids else {"scope": "matching"}
+    scope = {"scope": "chosen", "ids": ",".join(map(str, ids))} if ids else {"scope": "matching", "counted": "3"}
     return {"verb": verb, "reason": "it has to be", "operation": str(uuid4())} | scope | more
 
 

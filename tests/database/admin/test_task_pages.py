@@ -30,6 +30,7 @@ from tasks_app.models import (
     Campaign,
     HourFigures,
     OutboxWindow,
+    SavedFilter,
     ScheduleTask,
     TaskAttempt,
     TaskBatch,
@@ -274,6 +275,33 @@ def test_an_order_needs_a_form_of_ours(path):
     assert state(task_id).status == "INIT"
 
 
+def test_a_filter_is_saved_under_a_name_found_again_and_removed_by_whoever_saved_it(viewer, operator, monkeypatch):
+    saved = f"{LIST}saved/"
+    assert "Save this filter as" not in page(viewer, LIST)
+    given = {"page": "tasks", "query": "state=DEAD&type=T_QUIET&after=7&secret=x", "name": "my dead <ones>"}
+
+    for _ in range(2):
+        answer = viewer.post(saved, given)
+        assert (answer.status_code, answer.url) == (302, f"{LIST}?state=DEAD&type=T_QUIET")
+
+    row = SavedFilter.objects.get()
+    assert (row.query, row.tenant, row.page) == ("state=DEAD&type=T_QUIET", None, "tasks")
+    listed = page(viewer, LIST)
+    assert 'href="?state=DEAD&amp;type=T_QUIET"' in listed and "my dead &lt;ones&gt;" in listed
+    assert "my dead" not in page(operator, LIST) and "my dead" not in page(viewer, "/admin/tasks_app/dlqentry/")
+    assert viewer.post(saved, given | {"query": "state=FAIL"}).status_code == 302  # takes its place
+    assert SavedFilter.objects.get().query == "state=FAIL"
+    for bad in ({"name": ""}, {"name": "x" * 61}, {"name": "a\nb\x07"}, {"page": "users"}, {"query": "state=NONE"}):
+        assert viewer.post(saved, given | bad).status_code == 400, bad
+    assert viewer.post(saved, given | {"page": "jobs", "query": "name=a"}).status_code in (400, 403)
+    monkeypatch.setattr("tasks_app.admin.saved.MOST", 1)
+    assert "remove one first" in viewer.post(saved, given | {"name": "b"}, follow=True).content.decode()
+    assert operator.post(f"{saved}{row.id}/remove/").status_code == 404
+    assert viewer.get(f"{saved}{row.id}/remove/").status_code == 405
+    viewer.post(f"{saved}{row.id}/remove/")
+    assert not SavedFilter.objects.exists()
+
+
 # ---- orders ----
 
 
@@ -338,7 +366,7 @@ def test_too_many_orders_to_retry_are_refused_in_words(operator, monkeypatch):
     monkeypatch.setattr("tasks_app.lifecycle.retry_limit.ORDERS_A_MINUTE", 1)
     dead("a", "b")
     given = {"scope": "matching", "filter": "state=DEAD", "newest": str(ScheduleTask.objects.latest("id").id)}
-    given |= {"cap": "5000", "lane": "backfill"}
+    given |= {"cap": "5000", "lane": "backfill", "counted": "2"}
     assert operator.post(RUN, order("retry") | given).status_code == 302
 
     answer = operator.post(RUN, order("retry") | given)
@@ -388,6 +416,15 @@ def test_an_order_that_is_sent_twice_acts_once(operator):
         {"verb": "move", "at": "tomorrow"},
         {"verb": "move", "at": "9999-99-99T00:00"},
         {"verb": "move", "at": "3026-01-01T00:00"},
+        {"verb": "move", "by": "soon"},
+        {"verb": "move", "by": "+400d"},
+        {"verb": "move", "by": "+2h", "at": "2090-01-03T09:00"},
+        {"verb": "move", "by": "+2h", "over": "1h"},
+        {"verb": "move", "over": "0s"},
+        {"scope": "matching", "filter": "state=INIT"},  # for as many as there may be, and nobody has confirmed it
+        {"scope": "matching", "filter": "state=INIT", "counted": "101"},
+        {"scope": "matching", "filter": "state=INIT", "counted": "101", "confirm": "100"},
+        {"ids": ",".join(map(str, range(1, 102)))},
     ],
     ids=lambda bad: str(bad)[:40],
 )
@@ -401,6 +438,77 @@ def test_a_bad_order_is_refused_and_changes_nothing(operator, bad):
     assert not deeds().exists() and not Campaign.objects.exists()
 
 
+def test_a_preview_tells_types_lanes_and_the_new_times(operator):
+    ids = scheduled("a", "b", at=MONDAY) + scheduled("c", at=TUESDAY, lane="low")
+    given = {"verb": "move", "scope": "chosen", "ids": ids}
+
+    shown = operator.post(ORDER, given)
+    assert shown.context["kinds"] == [("T_QUIET", "default", 2), ("T_QUIET", "low", 1)]
+    assert (shown.context["planned"], shown.context["new_times"]) == ((MONDAY, TUESDAY), None)
+    looked = operator.post(ORDER, given | {"look": "1", "by": "+2 h", "reason": "later"})
+    assert looked.context["new_times"] == (MONDAY + timedelta(hours=2), TUESDAY + timedelta(hours=2))
+    assert 'value="+2 h"' in looked.content.decode() and "later</textarea>" in looked.content.decode()
+    assert b"not a length of time" in (bad := operator.post(ORDER, given | {"look": "1", "by": "soon"})).content
+    assert (bad.status_code, deeds().exists()) == (400, False)
+
+    everything = {"verb": "move", "scope": "matching", "filter": "type=T_QUIET", "look": "1"}
+    spread = operator.post(ORDER, everything | {"over": "3h", "at": "2090-01-03T09:00"})
+    assert spread.context["new_times"] == (TUESDAY, TUESDAY + timedelta(hours=2))
+    hidden = {field.name: field.value() or "" for field in spread.context["form"].hidden_fields()}
+    operator.post(RUN, hidden | {"reason": "spread", "over": "3h", "at": "2090-01-03T09:00"})
+    carried_out(Campaign.objects.get())
+    assert sorted(ScheduleTask.objects.values_list("due_at", flat=True)) == [
+        TUESDAY + timedelta(hours=hours) for hours in range(3)
+    ]
+
+
+def test_an_order_for_many_is_confirmed_by_their_number_and_is_for_no_more(operator, monkeypatch):
+    for where in ("orders", "forms"):
+        monkeypatch.setattr(f"tasks_app.admin.{where}.CONFIRM_ABOVE", 2)
+    scheduled(*"abcd", at=MONDAY)
+    everything = {"verb": "cancel", "scope": "matching", "filter": "state=INIT"}
+
+    shown = operator.post(ORDER, everything)
+    assert (shown.context["confirm"], b"To confirm it, type 4" in shown.content) == (4, True)
+    hidden = {field.name: field.value() or "" for field in shown.context["form"].hidden_fields()} | {"reason": "over"}
+    for typed in ("", "3", "yes"):
+        refused = operator.post(RUN, hidden | {"confirm": typed})
+        assert (refused.status_code, b"nothing was changed" in refused.content) == (400, True)
+    # Whoever says that there are three gets three; none who says one.
+    assert operator.post(RUN, hidden | {"counted": "3", "confirm": "3"}).status_code == 302
+    assert (Campaign.objects.get().total, Campaign.objects.get().more) == (3, True)
+    ids = list(ScheduleTask.objects.values_list("id", flat=True))
+    assert operator.post(RUN, order("move", ids, by="+1h")).status_code == 400
+    assert operator.post(RUN, order("move", ids, by="+1h", confirm="4")).status_code == 302
+    assert set(ScheduleTask.objects.values_list("due_at", flat=True)) == {MONDAY + timedelta(hours=1)}
+
+
+def test_an_order_is_one_row_of_the_audit_with_its_tasks_behind_it_and_is_undone(operator, viewer):
+    ids = scheduled("a", "b", at=MONDAY)
+    given = order("move", ids, by="+1h")
+    for _ in range(2):
+        where = operator.post(RUN, given).url
+    entries = "/admin/tasks_app/auditentry/"
+
+    [(row, what)] = viewer.get(entries, {"actor": "olga", "verb": "move"}).context["entries"]
+    assert (row.subject, row.outcome, row.detail["tasks"], row.detail["by"]) == ("order", "ordered", 2, 3600)
+    assert where in what
+    every = viewer.get(entries, {"verb": "move", "each": "on"}).context["entries"]
+    assert [entry.subject for entry, _ in every] == [f"task {ids[1]}", f"task {ids[0]}", "order"]
+    assert len(viewer.get(entries, {"task": ids[0]}).context["entries"]) == 1
+
+    assert f"{where}undo/" in page(operator, where) and "undo/" not in page(viewer, where)
+    assert viewer.get(f"{where}undo/").status_code == 403
+    form = operator.get(f"{where}undo/").context["form"]
+    undo = {"operation": str(form["operation"].value()), "reason": "too late"}
+    assert operator.post(f"{where}undo/", undo | {"reason": ""}).status_code == 400
+    assert len({operator.post(f"{where}undo/", undo).url for _ in range(2)}) == 1
+    assert "Undo: 2 of 2 tasks" in page(
+        operator, f"/admin/tasks_app/campaign/{carried_out(Campaign.objects.get()).id}/change/"
+    )
+    assert set(ScheduleTask.objects.values_list("due_at", flat=True)) == {MONDAY}
+
+
 def test_an_order_without_a_choice_says_so(operator):
     scheduled("a", at=MONDAY)
 
@@ -410,7 +518,7 @@ def test_an_order_without_a_choice_says_so(operator):
 
 
 def test_an_order_that_finds_nothing_any_more_says_so(operator):
-    answer = operator.post(RUN, order("cancel", scope="matching", filter="state=DEAD"), follow=True)
+    answer = operator.post(RUN, order("cancel", scope="matching", filter="state=DEAD", counted="1"), follow=True)
 
     assert b"Nothing matches any more" in answer.content
 

@@ -157,6 +157,25 @@ def test_the_command_lists_shows_and_changes():
         command("pause", number, "--reason", " ")
 
 
+def test_the_command_starts_a_move_says_what_it_would_do_and_undoes_it():
+    scheduled("a", "b", at=MONDAY)
+    order = ["start", "move", "--state", "INIT", "--reason", "later", "--shift", "+2h"]
+
+    foretold = command(*order, "--dry-run")
+    assert "2 tasks; nothing was changed" in foretold and "T_QUIET in lane default" in foretold
+    assert "2090-01-02 11:00:00 to 2090-01-02 11:00:00 UTC" in foretold and not Campaign.objects.exists()
+    assert json.loads(command(*order, "--dry-run", "--json"))["kinds"][0]["tasks"] == 2
+    assert "new time    2 h later" in command(*order)
+    moved = carried_out(Campaign.objects.get())
+    undo = json.loads(command("undo", str(moved.id), "--reason", "not today", "--json"))
+    assert carried_out(Campaign.objects.get(id=undo["id"])).counts == {"put back": 2}
+    for bad in (["--shift", "soon"], ["--shift", "1h", "--spread", "1h"], ["--spread", "0s"]):
+        with pytest.raises(CommandError):
+            command("start", "move", "--reason", "x", *bad)
+    with pytest.raises(CommandError, match="only a move"):
+        command("start", "cancel", "--reason", "x", "--shift", "1h")
+
+
 def test_the_status_names_those_that_are_not_over():
     begun(Verb.CANCEL, [1, 2])
     out = io.StringIO()

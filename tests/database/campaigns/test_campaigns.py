@@ -1,26 +1,27 @@
 """Campaigns: what they choose, how far they go, at which rate, and what came of it."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from tasks_app.client import InvalidTask, cancel, schedule, schedule_many
+from tasks_app.client import InvalidTask, cancel, cancel_tasks, move_tasks, schedule, schedule_many
 from tasks_app.core.errors import NothingToDo
 from tasks_app.engine.beat.campaigns import run_campaigns, run_once
 from tasks_app.engine.beat.retention import prune
+from tasks_app.engine.operations.campaigns import undo_operation
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.lifecycle.campaigns import steps, verbs
 from tasks_app.lifecycle.campaigns.begin import start
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.lifecycle.past import move_batches
+from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.models import AuditEntry, Campaign, CampaignChunk, OutboxEvent, ScheduleTask, TaskBatch
 from tests.support.audit import deeds
 from tests.support.campaigns import BEAT, begun, begun_for, carried_out, measured
-from tests.support.engine import run_due
+from tests.support.engine import claim_due, run_due
 from tests.support.marks import commits
-from tests.support.moves import MONDAY, TUESDAY, dead, scheduled, state
+from tests.support.moves import MONDAY, TUESDAY, WEDNESDAY, dead, scheduled, state
 from tests.support.operators import operator
 
 pytestmark = commits
@@ -37,6 +38,11 @@ def many_dead(count: int) -> list[int]:
     schedule_many("T_QUIET", [{"key": f"dead-{n}"} for n in range(count)], payload={"do": "die"})
     run_due()
     return list(ScheduleTask.objects.filter(status="DEAD").order_by("id").values_list("id", flat=True))
+
+
+def due(ids: list[int]) -> list[datetime]:
+    times = dict(ScheduleTask.objects.filter(id__in=ids).values_list("id", "due_at"))
+    return [times[id_] for id_ in ids]
 
 
 def mended() -> None:
@@ -108,6 +114,7 @@ def test_a_search_that_takes_too_long_goes_with_what_it_found():
         ({"rate": float("nan")}, "rate=nan"),
         ({"lane": "fast"}, "'fast'"),
         ({"at": TUESDAY}, "only a move"),
+        ({"move": {"by": timedelta(hours=1)}}, "only a move"),
     ],
 )
 def test_bad_input_begins_nothing(options, told):
@@ -133,6 +140,78 @@ def test_a_move_takes_all_to_the_new_time(small_chunks):
     assert set(ScheduleTask.objects.filter(id__in=ids).values_list("due_at", flat=True)) == {TUESDAY}
     with pytest.raises(InvalidTask, match="new time"):
         begun(Verb.MOVE, ids)
+
+
+def test_a_move_by_so_much_and_one_that_is_spread_give_each_task_a_time_of_its_own(small_chunks):
+    ids = scheduled("a", "b", at=MONDAY) + scheduled("c", "d", at=TUESDAY)
+
+    carried_out(begun(Verb.MOVE, ids, move={"by": timedelta(hours=2)}))
+
+    assert due(ids) == [one + timedelta(hours=2) for one in (MONDAY, MONDAY, TUESDAY, TUESDAY)]
+    assert deeds().filter(task_id=ids[0]).get().detail == {
+        "before": "INIT",
+        "of": f"campaign {Campaign.objects.get().id}",
+        "at": (MONDAY + timedelta(hours=2)).isoformat(),
+        "was": MONDAY.isoformat(),
+    }
+
+    spread = carried_out(begun(Verb.MOVE, ids, at=TUESDAY, move={"over": timedelta(hours=4)}, rate=5.0))
+
+    assert due(ids) == [TUESDAY + timedelta(hours=n) for n in range(4)]
+    assert spread.options == {"at": TUESDAY.isoformat(), "over": 14_400.0}
+    begins = timezone.now()
+    carried_out(begun(Verb.MOVE, ids, move={"over": timedelta(days=300)}))
+    assert begins <= due(ids)[0] <= timezone.now() and due(ids)[3] - due(ids)[0] == timedelta(days=225)
+
+
+def test_an_undo_puts_back_what_a_move_left_and_nothing_that_happened_since():
+    ids = scheduled("a", "b", "c", "d", at=MONDAY)
+    [earlier] = scheduled("e", at=TUESDAY)
+    moved = carried_out(begun(Verb.MOVE, [*ids, earlier], at=WEDNESDAY))
+    move_tasks([ids[1]], TUESDAY, operator())
+    cancel_tasks([ids[2]], operator())
+    schedule("T_QUIET", "c", at=TUESDAY)
+
+    undo = carried_out(undo_operation(moved.operation, operator()))
+
+    assert undo.counts == {"put back": 3, "changed": 1, "superseded": 1}
+    assert due([ids[0], ids[1], ids[3], earlier]) == [MONDAY, TUESDAY, MONDAY, TUESDAY]
+    assert (undo.kind, undo.selection) == ("undo", f"what campaign {moved.id} did")
+    again = carried_out(undo_operation(moved.operation, operator()))
+    assert again.counts == {"changed": 4, "superseded": 1}
+    with pytest.raises(NothingToDo):
+        undo_operation(again.operation, operator())
+
+
+def test_an_undo_of_a_cancel_schedules_anew_what_waited_also_out_of_the_past():
+    ids = scheduled("a", "b", at=MONDAY)
+    [running] = scheduled("c")
+    claim_due()
+    payload = schedule("T_QUIET", "d", payload={"do": "retry", "after": 3600}, lane="low", at=MONDAY).task_id
+    cancelled = carried_out(begun(Verb.CANCEL, [*ids, running, payload]))
+    schedule("T_QUIET", "b", at=TUESDAY)
+    ScheduleTask.objects.filter(status="CANCELLED").update(updated_at=timezone.now() - timedelta(days=1))
+    move_strays(0)
+    assert not ScheduleTask.objects.filter(id=ids[0]).exists()
+
+    undo = carried_out(undo_operation(cancelled.operation, operator()))
+
+    assert undo.counts == {"put back": 2, "superseded": 1, "changed": 1}
+    rows = {row.biz_key: row for row in ScheduleTask.objects.filter(current=True)}
+    assert (rows["a"].due_at, rows["b"].due_at, rows["d"].due_at) == (MONDAY, TUESDAY, MONDAY)
+    assert (rows["d"].payload, rows["d"].lane) == ({"do": "retry", "after": 3600}, "low")
+
+
+def test_what_is_not_over_is_not_undone_and_what_has_passed_runs_at_once():
+    ids = scheduled("a", at=timezone.now() - timedelta(hours=1))
+    moved = begun(Verb.MOVE, ids, at=TUESDAY)
+    with pytest.raises(InvalidTask, match="cancel what is left"):
+        undo_operation(moved.operation, operator())
+    carried_out(moved)
+
+    carried_out(undo_operation(moved.operation, operator()))
+
+    assert len(claim_due()) == 1
 
 
 def test_each_task_is_looked_at_again_when_its_turn_comes():

@@ -183,7 +183,12 @@ def test_every_task_has_an_entry_of_who_what_and_why(zoo):
 
     retry_tasks([zoo["DEAD"], zoo["SUCCESS"]], by)
 
-    entries = deeds().order_by("task_id").values_list("task_id", "actor", "verb", "reason", "outcome")
+    entries = (
+        deeds()
+        .exclude(subject="order")
+        .order_by("task_id")
+        .values_list("task_id", "actor", "verb", "reason", "outcome")
+    )
     assert list(entries) == [
         (zoo["DEAD"], "olga", "retry", "the gateway is back", "replayed"),
         (zoo["SUCCESS"], "olga", "retry", "the gateway is back", "finished"),

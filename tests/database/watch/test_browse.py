@@ -286,9 +286,15 @@ def test_a_place_may_be_written_as_python_reads_it(wanted, at):
 
 @pytest.mark.parametrize("wanted", [{}, {"state": "DEAD"}, {"lane": "high"}, {"key_prefix": ""}, {"key": "dead"}])
 def test_a_tally_counts_what_a_walk_finds(zoo, wanted):
-    walked = [task[1:4] for page in walk(Filter(**wanted)) for task in page.tasks]
+    walked = [task for page in walk(Filter(**wanted)) for task in page.tasks]
 
-    assert tally(Filter(**wanted), seconds=5) == (Counter(walked), True)
+    found, complete = tally(Filter(**wanted), seconds=5)
+
+    assert complete
+    assert {alike: one.count for alike, one in found.items()} == Counter((*task[1:4], *task[5:7]) for task in walked)
+    for alike, one in found.items():
+        planned = [task.planned for task in walked if (*task[1:4], *task[5:7]) == alike]
+        assert (one.first, one.last) == (min(planned), max(planned))
 
 
 @pytest.mark.parametrize("wanted", [{}, {"key_prefix": ""}])
@@ -300,7 +306,7 @@ def test_a_tally_gives_up_in_time_and_says_so(wanted, monkeypatch):
 
     counts, complete = tally(Filter(**wanted), seconds=0)
 
-    assert (sum(counts.values()), complete) == (10, False)
+    assert (sum(one.count for one in counts.values()), complete) == (10, False)
 
 
 @pytest.mark.parametrize("wanted", [{}, {"key_prefix": "k-"}], ids=["browse_ids", "browse"])

@@ -231,8 +231,8 @@ WRITES = """
     delete_calendar delete_job delete_secret delete_subscription discard_dead_letters edit_alarm_channel edit_alarm_rule
     edit_calendar edit_job lift_host move_firing preview_draft replay_dead_letters replay_subscription rerun_graph
     reschedule_task reschedule_unit restore_firing resume_campaign resume_job resume_subscription retry_task set_secret
-    skip_firing start_campaign tag_dead_letter test_alarm_channel test_subscription try_host withdraw_secret
-    withdraw_subscription_secrets
+    skip_firing start_campaign tag_dead_letter test_alarm_channel test_subscription try_host undo_campaign
+    withdraw_secret withdraw_subscription_secrets
 """
 # And pages of the console that Django doesn't have.
 PAGES = """
@@ -241,7 +241,8 @@ PAGES = """
     export graphrun_rerun health host_lift host_try job_backfill job_bulk job_draft job_draft_of job_edit job_firing
     job_forecast job_panel letter_order letter_run letter_tags operation order run secret_forget secret_set
     secret_withdraw subscription_edit subscription_test task_decrypt task_events tenant_archive
-    tenant_continue_archiving tenant_edit tenant_resume tenant_stop_archiving worker
+    tenant_continue_archiving tenant_edit tenant_resume tenant_stop_archiving undo worker
+    saved_remove
 """
 
 

@@ -35,6 +35,7 @@ from .api.campaigns import pause_campaign as _pause_campaign
 from .api.campaigns import read_campaign as _read_campaign
 from .api.campaigns import resume_campaign as _resume_campaign
 from .api.campaigns import start_campaign as _start_campaign
+from .api.campaigns import undo_campaign as _undo_campaign
 from .api.dead_letters import discard_dead_letters as _discard_dead_letters
 from .api.dead_letters import group_dead_letters as _group_dead_letters
 from .api.dead_letters import list_dead_letters as _list_dead_letters
@@ -765,6 +766,22 @@ class Operations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(CampaignChangedOut, answer.parsed)
+
+    def undo_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Undo what a campaign has moved or cancelled"""
+        answer = _undo_campaign.sync_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
 
     def create_tasks(
         self,
@@ -3266,6 +3283,22 @@ class AsyncOperations:
             idempotency_key=idempotency_key or new_key(),
         )
         return cast(CampaignChangedOut, answer.parsed)
+
+    async def undo_campaign(
+        self,
+        campaign_id: int,
+        body: ReasonIn | Unset = UNSET,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CampaignOut:
+        """Undo what a campaign has moved or cancelled"""
+        answer = await _undo_campaign.asyncio_detailed(
+            client=self.client,
+            campaign_id=campaign_id,
+            body=body,
+            idempotency_key=idempotency_key or new_key(),
+        )
+        return cast(CampaignOut, answer.parsed)
 
     async def create_tasks(
         self,

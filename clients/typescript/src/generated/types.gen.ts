@@ -318,14 +318,14 @@ export type AlertPage = {
  *
  * What became of one task.
  */
-export type Answer = 'replayed' | 'due now' | 'cancelled' | 'discarded' | 'moved' | 'replaced' | 'running' | 'planned' | 'finished' | 'superseded' | 'not dead' | 'limited';
+export type Answer = 'replayed' | 'due now' | 'cancelled' | 'discarded' | 'moved' | 'replaced' | 'put back' | 'running' | 'planned' | 'finished' | 'superseded' | 'not dead' | 'limited' | 'changed';
 
 /**
  * AnyCampaignKind
  *
- * What a campaign does: to each task, or, a `backfill`, for each firing of its jobs.
+ * What a campaign does: to each task, or, a `backfill`, for each firing of its jobs. `undo`: it puts back what another order has moved or cancelled.
  */
-export type AnyCampaignKind = 'retry' | 'replay' | 'cancel' | 'move' | 'discard' | 'backfill';
+export type AnyCampaignKind = 'retry' | 'replay' | 'cancel' | 'move' | 'discard' | 'backfill' | 'undo';
 
 /**
  * AttemptOut
@@ -838,9 +838,17 @@ export type CampaignIn = {
     kind: CampaignKind;
     matching: MatchingIn;
     /**
-     * The new time of a move
+     * The new time of a move; of one that is spread, its beginning
      */
     at?: string | null;
+    /**
+     * A move by so many seconds: later, or earlier if it is negative; but nothing is due before now
+     */
+    by_seconds?: number | null;
+    /**
+     * A move that is spread evenly over so many seconds, from `at` or from now on
+     */
+    over_seconds?: number | null;
     /**
      * No more tasks than this are chosen
      */
@@ -899,6 +907,18 @@ export type CampaignOut = {
      */
     lane: ReleaseLane | null;
     at: string | null;
+    /**
+     * Of a move: so much later, or earlier
+     */
+    by_seconds: number | null;
+    /**
+     * Of a move: spread over so long, from `at` on
+     */
+    over_seconds: number | null;
+    /**
+     * Of an undo: the operation that it undoes
+     */
+    undoes: string | null;
     /**
      * Of a backfill: which firings
      */
@@ -8188,6 +8208,75 @@ export type CancelCampaignResponses = {
 };
 
 export type CancelCampaignResponse = CancelCampaignResponses[keyof CancelCampaignResponses];
+
+export type UndoCampaignData = {
+    body?: ReasonIn;
+    headers?: {
+        /**
+         * Makes it safe to send this again: the same request with the same key is carried out once.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        campaign_id: number;
+    };
+    query?: never;
+    url: '/campaigns/{campaign_id}/undo';
+};
+
+export type UndoCampaignErrors = {
+    /**
+     * `SCH_400_MALFORMED`: The request can't be read
+     */
+    400: Problem;
+    /**
+     * `SCH_401_UNAUTHENTICATED`: A valid token is missing
+     */
+    401: Problem;
+    /**
+     * `SCH_403_FORBIDDEN`: The caller may not do this; `SCH_403_TENANT_SUSPENDED`: The tenant is suspended
+     */
+    403: Problem;
+    /**
+     * `SCH_404_NOT_FOUND`: It does not exist
+     */
+    404: Problem;
+    /**
+     * `SCH_409_IN_PROGRESS`: The first request with this Idempotency-Key is still running
+     */
+    409: Problem;
+    /**
+     * `SCH_413_TOO_LARGE`: The request is too large
+     */
+    413: Problem;
+    /**
+     * `SCH_422_INVALID`: The request makes no sense; `SCH_422_KEY_REUSED`: The Idempotency-Key was used for another request
+     */
+    422: Problem;
+    /**
+     * `SCH_429_TOO_MANY`: Too many calls; `SCH_429_QUOTA`: The tenant has used up a quota
+     */
+    429: Problem;
+    /**
+     * `SCH_500_INTERNAL`: Something is broken here
+     */
+    500: Problem;
+    /**
+     * `SCH_503_OVERLOADED`: The database has too much to do; `SCH_503_DATABASE_DOWN`: The database does not answer
+     */
+    503: Problem;
+};
+
+export type UndoCampaignError = UndoCampaignErrors[keyof UndoCampaignErrors];
+
+export type UndoCampaignResponses = {
+    /**
+     * Created
+     */
+    201: CampaignOut;
+};
+
+export type UndoCampaignResponse = UndoCampaignResponses[keyof UndoCampaignResponses];
 
 export type ReadTaskTypesData = {
     body?: never;

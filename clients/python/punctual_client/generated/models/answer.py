@@ -4,6 +4,7 @@ from typing import Self
 
 class Answer(StrEnum):
     CANCELLED = "cancelled"
+    CHANGED = "changed"
     DISCARDED = "discarded"
     DUE_NOW = "due now"
     FINISHED = "finished"
@@ -11,6 +12,7 @@ class Answer(StrEnum):
     MOVED = "moved"
     NOT_DEAD = "not dead"
     PLANNED = "planned"
+    PUT_BACK = "put back"
     REPLACED = "replaced"
     REPLAYED = "replayed"
     RUNNING = "running"

@@ -9,6 +9,7 @@ class AnyCampaignKind(StrEnum):
     MOVE = "move"
     REPLAY = "replay"
     RETRY = "retry"
+    UNDO = "undo"
 
     @classmethod
     def _missing_(cls, value: object) -> Self:

@@ -24,7 +24,10 @@ class CampaignIn:
         kind (CampaignKind): What is done to each task. `retry`: the dead start over, the failed don't wait. `replay`:
             the dead alone.
         matching (MatchingIn): Which tasks: all that match every one of these.
-        at (datetime.datetime | None | Unset): The new time of a move
+        at (datetime.datetime | None | Unset): The new time of a move; of one that is spread, its beginning
+        by_seconds (float | None | Unset): A move by so many seconds: later, or earlier if it is negative; but nothing
+            is due before now
+        over_seconds (float | None | Unset): A move that is spread evenly over so many seconds, from `at` or from now on
         cap (int | Unset): No more tasks than this are chosen Default: 5000.
         rate (float | None | Unset): Tasks a second; null: no limit
         lane (ReleaseLane | Unset): Where tasks wait that a campaign makes run again; `own`: each in its own lane.
@@ -36,6 +39,8 @@ class CampaignIn:
     kind: CampaignKind
     matching: MatchingIn
     at: datetime.datetime | None | Unset = UNSET
+    by_seconds: float | None | Unset = UNSET
+    over_seconds: float | None | Unset = UNSET
     cap: int | Unset = 5000
     rate: float | None | Unset = UNSET
     lane: ReleaseLane | Unset = ReleaseLane.BACKFILL
@@ -54,6 +59,18 @@ class CampaignIn:
             at = self.at.isoformat()
         else:
             at = self.at
+
+        by_seconds: float | None | Unset
+        if isinstance(self.by_seconds, Unset):
+            by_seconds = UNSET
+        else:
+            by_seconds = self.by_seconds
+
+        over_seconds: float | None | Unset
+        if isinstance(self.over_seconds, Unset):
+            over_seconds = UNSET
+        else:
+            over_seconds = self.over_seconds
 
         cap = self.cap
 
@@ -89,6 +106,10 @@ class CampaignIn:
         )
         if at is not UNSET:
             field_dict["at"] = at
+        if by_seconds is not UNSET:
+            field_dict["by_seconds"] = by_seconds
+        if over_seconds is not UNSET:
+            field_dict["over_seconds"] = over_seconds
         if cap is not UNSET:
             field_dict["cap"] = cap
         if rate is not UNSET:
@@ -127,6 +148,24 @@ class CampaignIn:
             return cast(datetime.datetime | None | Unset, data)
 
         at = _parse_at(d.pop("at", UNSET))
+
+        def _parse_by_seconds(data: object) -> float | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
+
+        by_seconds = _parse_by_seconds(d.pop("by_seconds", UNSET))
+
+        def _parse_over_seconds(data: object) -> float | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
+
+        over_seconds = _parse_over_seconds(d.pop("over_seconds", UNSET))
 
         cap = d.pop("cap", UNSET)
 
@@ -168,6 +207,8 @@ class CampaignIn:
             kind=kind,
             matching=matching,
             at=at,
+            by_seconds=by_seconds,
+            over_seconds=over_seconds,
             cap=cap,
             rate=rate,
             lane=lane,

@@ -36,6 +36,9 @@ class CampaignOut:
         most_running (int | None): Of what it releases, so many may not be over yet
         lane (None | ReleaseLane): Where tasks wait that it released; null: nowhere else, or it releases none
         at (datetime.datetime | None):
+        by_seconds (float | None): Of a move: so much later, or earlier
+        over_seconds (float | None): Of a move: spread over so long, from `at` on
+        undoes (None | UUID): Of an undo: the operation that it undoes
         which (BackfillWhich | None): Of a backfill: which firings
         total (int): Tasks that were chosen when it began
         more (bool): More tasks matched than were chosen
@@ -63,6 +66,9 @@ class CampaignOut:
     most_running: int | None
     lane: None | ReleaseLane
     at: datetime.datetime | None
+    by_seconds: float | None
+    over_seconds: float | None
+    undoes: None | UUID
     which: BackfillWhich | None
     total: int
     more: bool
@@ -115,6 +121,18 @@ class CampaignOut:
         else:
             at = self.at
 
+        by_seconds: float | None
+        by_seconds = self.by_seconds
+
+        over_seconds: float | None
+        over_seconds = self.over_seconds
+
+        undoes: None | str
+        if isinstance(self.undoes, UUID):
+            undoes = str(self.undoes)
+        else:
+            undoes = self.undoes
+
         which: None | str
         if isinstance(self.which, BackfillWhich):
             which = self.which.value
@@ -164,6 +182,9 @@ class CampaignOut:
                 "most_running": most_running,
                 "lane": lane,
                 "at": at,
+                "by_seconds": by_seconds,
+                "over_seconds": over_seconds,
+                "undoes": undoes,
                 "which": which,
                 "total": total,
                 "more": more,
@@ -253,6 +274,35 @@ class CampaignOut:
 
         at = _parse_at(d.pop("at"))
 
+        def _parse_by_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        by_seconds = _parse_by_seconds(d.pop("by_seconds"))
+
+        def _parse_over_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        over_seconds = _parse_over_seconds(d.pop("over_seconds"))
+
+        def _parse_undoes(data: object) -> None | UUID:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                undoes_type_0 = UUID(data)
+
+                return undoes_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | UUID, data)
+
+        undoes = _parse_undoes(d.pop("undoes"))
+
         def _parse_which(data: object) -> BackfillWhich | None:
             if data is None:
                 return data
@@ -317,6 +367,9 @@ class CampaignOut:
             most_running=most_running,
             lane=lane,
             at=at,
+            by_seconds=by_seconds,
+            over_seconds=over_seconds,
+            undoes=undoes,
             which=which,
             total=total,
             more=more,

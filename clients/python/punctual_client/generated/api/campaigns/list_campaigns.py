@@ -110,7 +110,7 @@ def sync_detailed(
     Args:
         state (CampaignState | Unset):
         kind (AnyCampaignKind | Unset): What a campaign does: to each task, or, a `backfill`, for
-            each firing of its jobs.
+            each firing of its jobs. `undo`: it puts back what another order has moved or cancelled.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -149,7 +149,7 @@ def sync(
     Args:
         state (CampaignState | Unset):
         kind (AnyCampaignKind | Unset): What a campaign does: to each task, or, a `backfill`, for
-            each firing of its jobs.
+            each firing of its jobs. `undo`: it puts back what another order has moved or cancelled.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -183,7 +183,7 @@ async def asyncio_detailed(
     Args:
         state (CampaignState | Unset):
         kind (AnyCampaignKind | Unset): What a campaign does: to each task, or, a `backfill`, for
-            each firing of its jobs.
+            each firing of its jobs. `undo`: it puts back what another order has moved or cancelled.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
@@ -220,7 +220,7 @@ async def asyncio(
     Args:
         state (CampaignState | Unset):
         kind (AnyCampaignKind | Unset): What a campaign does: to each task, or, a `backfill`, for
-            each firing of its jobs.
+            each firing of its jobs. `undo`: it puts back what another order has moved or cancelled.
         after (str | Unset):
         limit (int | Unset):  Default: 50.
 
