@@ -14,6 +14,7 @@ from unfold.admin import ModelAdmin
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
+from tasks_app.database import atomic
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.fleet_status import ShardView, Takeover
 from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_status
@@ -130,7 +131,8 @@ def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse 
 
 
 def _read(request: HttpRequest) -> dict:
-    status = read_status()
+    with atomic(savepoint=False):
+        status = read_status()
     return overview.told(request, status) | {
         "parts": overview.parts(PARTS),
         "holders": _holders(status),

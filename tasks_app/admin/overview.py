@@ -8,16 +8,19 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import cache
-from urllib.parse import urlencode
+from typing import NamedTuple
+from urllib.parse import quote, urlencode
 
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
+from tasks_app.database import atomic
 from tasks_app.engine.watch.alarm_browse import told_to_nobody
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
 from tasks_app.engine.watch.service_levels import read_levels
-from tasks_app.engine.watch.status import SchedulerStatus, read_status
+from tasks_app.engine.watch.status import NodeView, SchedulerStatus, read_status
+from tasks_app.models import Node
 from tasks_app.pages.charts import Chart, Series, bars, lines
 from tasks_app.pages.links import console_url
 from tasks_app.pages.spans import milliseconds, span
@@ -27,6 +30,7 @@ from .rights import may_operate_platform, may_view_platform
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
 SAYS_SECONDS = 60  # a process that has said no version by then is too old to say one
 SHARES = (0.50, 0.95, 0.99)
+SHOWN = 20  # processes on the first page; that of the fleet has all
 
 
 def first_page(request: HttpRequest) -> dict:
@@ -37,6 +41,12 @@ def first_page(request: HttpRequest) -> dict:
 
 
 def read(request: HttpRequest) -> dict:
+    # One transaction: outside of one, each statement has its own, and says whose rows it is about.
+    with atomic(savepoint=False):
+        return _read(request)
+
+
+def _read(request: HttpRequest) -> dict:
     sample = cache(take_sample)  # taken once, and only if something is too much to count
     hour = last_hour()
     status = read_status(hour, sample)
@@ -50,19 +60,44 @@ def read(request: HttpRequest) -> dict:
         "levels": read_levels(),
         "untold": told_to_nobody(),
         "types": sorted(hour.types.items(), key=lambda one: -(one[1].ok + one[1].failed))[:20],
-    } | told(request, status)
+    } | told(request, status, SHOWN)
 
 
-def told(request: HttpRequest, status: SchedulerStatus) -> dict:
-    """What the parts need that both pages have."""
+def told(request: HttpRequest, status: SchedulerStatus, most: int | None = None) -> dict:
+    """What the parts need that both pages have; of the processes so many at most."""
     return {
         "may_operate": may_operate_platform(request),
         "status": status,
-        "nodes": [node for node in status.nodes if node.live],
-        "gone": [node for node in status.nodes if not node.live],
+        "processes": _processes(status.nodes, most),
+        "more_processes": max(0, len(status.nodes) - most) if most else 0,
         "versions": _versions(status),
         "read_at": timezone.now(),
     }
+
+
+class Process(NamedTuple):
+    """A line of the table, with what would take longest to make in a template: there may be hundreds."""
+
+    node: NodeView
+    url: str  # of its page; empty: it has none
+    state: str
+    seen: str
+
+
+def _processes(nodes: list[NodeView], most: int | None) -> list[Process]:
+    """The live ones first. If there are too many, all others go before workers that just do their work."""
+    chosen = sorted(nodes, key=lambda one: one.live and not one.drained and one.kind == Node.WORKER)[:most]
+    pages = console_url("tasks_app_node_changelist") + "worker/"
+    live, drained, silent, ago = gettext("live"), gettext("drained"), gettext("silent"), gettext("{time} ago")
+    return [
+        Process(
+            one,
+            f"{pages}{quote(one.name, safe=':@')}/" if one.kind == Node.WORKER else "",
+            silent if not one.live else drained if one.drained else live,
+            ago.format(time=span(timedelta(seconds=one.seen_seconds_ago))),
+        )
+        for one in sorted(chosen, key=lambda one: (not one.live, one.kind, one.name))
+    ]
 
 
 def _versions(status: SchedulerStatus) -> list[tuple[str, int]]:

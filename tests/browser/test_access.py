@@ -38,8 +38,8 @@ RUN = """([options, kept]) => {
             .filter((one) => ["serious", "critical"].includes(one.impact) || kept.includes(one.id))
             .map((one) => `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`));
 }"""
-# Every expression of Alpine.js is read, those of keys and clicks too, and none is run: what its build without eval can't
-# read is a complaint of the browser.
+# Every expression of Alpine.js is read, those of keys and clicks too, and none is run: what it can't read without eval
+# is a complaint of the browser.
 READ = """() => {
     const seen = new Set();
     for (const one of document.querySelectorAll("body *")) {

@@ -170,15 +170,15 @@ def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
     return [in_zone(at, job.timezone) for at in times]
 
 
-def state_of(job: JobDefinition) -> Reason:
-    """Does it fire, and if not, why not."""
+def state_of(job: JobDefinition, now: datetime | None = None) -> Reason:
+    """Does it fire, and if not, why not. Whoever asks for many says when it is, or each asks the database."""
     if job.status == JobStatus.PAUSED:
         until = f" until {in_zone(job.paused_until, known_zone(job))}" if job.paused_until else ""
         return Reason(Rule.JOB_PAUSED, f"Paused by {job.paused_by}{until}: {job.pause_reason}")
     if job.has_parents:
         return Reason(Rule.BLOCKED, f"Runs after {_after(job)}.")
     try:
-        times = coming(job, 1)
+        times = coming(job, 1, now)
     except InvalidTask as error:
         return Reason(Rule.SCHEDULE_UNREADABLE, f"Does not fire: {error}")
     if times:
