@@ -33,3 +33,8 @@ document.addEventListener("alpine:init", () => {
     },
   }));
 });
+
+// Until then the page is hidden, and what is hidden can't have the focus.
+document.addEventListener("alpine:initialized", () => {
+  if (document.activeElement === document.body) document.querySelector("[autofocus]")?.focus();
+});
