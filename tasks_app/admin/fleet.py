@@ -14,7 +14,6 @@ from unfold.admin import ModelAdmin
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
-from tasks_app.database import atomic
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.fleet_status import ShardView, Takeover
 from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_status
@@ -131,8 +130,7 @@ def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse 
 
 
 def _read(request: HttpRequest) -> dict:
-    with atomic(savepoint=False):
-        status = read_status()
+    status = overview.look_at(request).status
     return overview.told(request, status) | {
         "parts": overview.parts(PARTS),
         "holders": _holders(status),

@@ -15,6 +15,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
+from tasks_app.console.live import is_look
+from tasks_app.console.together import Together
+from tasks_app.core.service_levels import ServiceLevels
 from tasks_app.database import atomic
 from tasks_app.engine.watch.alarm_browse import told_to_nobody
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
@@ -30,6 +33,7 @@ from .rights import may_operate_platform, may_view_platform
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
 SAYS_SECONDS = 60  # a process that has said no version by then is too old to say one
 SHARES = (0.50, 0.95, 0.99)
+GATHER_SECONDS = 0.05
 SHOWN = 20  # processes on the first page; that of the fleet has all
 
 
@@ -41,26 +45,43 @@ def first_page(request: HttpRequest) -> dict:
 
 
 def read(request: HttpRequest) -> dict:
-    # One transaction: outside of one, each statement has its own, and says whose rows it is about.
-    with atomic(savepoint=False):
-        return _read(request)
-
-
-def _read(request: HttpRequest) -> dict:
-    sample = cache(take_sample)  # taken once, and only if something is too much to count
-    hour = last_hour()
-    status = read_status(hour, sample)
-    load = next_hour(sample)
+    hour, status, load, levels, untold = look_at(request)
     return {
         "parts": parts(PARTS),
         "oldest": _oldest(status),
         "last_hour": hour.last(len(hour.minutes)),
         "charts": [_throughput(hour), _lateness(hour), _load(load)],
         "failing": _failing(hour),
-        "levels": read_levels(),
-        "untold": told_to_nobody(),
+        "levels": levels,
+        "untold": untold,
         "types": sorted(hour.types.items(), key=lambda one: -(one[1].ok + one[1].failed))[:20],
     } | told(request, status, SHOWN)
+
+
+class Reading(NamedTuple):
+    """What is so in all tenants, whoever looks at it and in whatever language."""
+
+    hour: Hour
+    status: SchedulerStatus
+    load: Load
+    levels: ServiceLevels
+    untold: str
+
+
+def _read_all() -> Reading:
+    sample = cache(take_sample)  # taken once, and only if something is too much to count
+    # One transaction: outside of one, each statement has its own, and says whose rows it is about.
+    with atomic(savepoint=False):
+        hour = last_hour()
+        return Reading(hour, read_status(hour, sample), next_hour(sample), read_levels(), told_to_nobody())
+
+
+READING = Together(_read_all)
+
+
+def look_at(request: HttpRequest) -> Reading:
+    """Pages that are open ask in bunches, for themselves: those can wait for each other."""
+    return READING.ask(GATHER_SECONDS if is_look(request) else 0.0)
 
 
 def told(request: HttpRequest, status: SchedulerStatus, most: int | None = None) -> dict:
