@@ -16,6 +16,7 @@ from .states import ArticleStatus
 from .units import AUDIT, OFFLINE, PUBLISH
 
 LOOKED_AT = 10_000  # articles of each kind, at most
+FOUND = 500  # of them, at most: were all without a task, each would be looked for in the past as well
 BY_HANDLER = "handler"  # who the scheduler names when a handler skipped its task
 
 
@@ -52,6 +53,6 @@ def for_a_person(task: TaskInfo | Difference) -> bool:
 def stopped() -> Iterator[tuple[ArticleStatus, list[int]]]:
     """By state, the ids of those whose task is cancelled, done or gone among the next ones, or gave up anywhere."""
     for wait in WAITS:
-        without = differing_rows(wait.task_type, wait.next_first[:LOOKED_AT])
+        without = differing_rows(wait.task_type, wait.next_first[:LOOKED_AT], most=FOUND)
         keys = {*without, *dead_keys([wait.task_type])}
         yield wait.status, [int(key) for key in keys if key.isdecimal()]

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 import httpx
 
 from . import past, planner
-from .articles import make_articles
+from .articles import make_articles, schedule_publishings
 from .cost import cpu_seconds
 from .stack import ROOT, Stack, execute, percentile, query
 
@@ -130,7 +130,8 @@ def _fill(stack: Stack, rows: int | None) -> None:
     for statement in (_FAILURES, _LETTERS, _RUNNING):
         execute(statement)
     make_articles(ARTICLES - 50_000, "PUBLISHED", "now() - interval '1 day' - n * interval '1 second'")
-    make_articles(50_000, "AUDIT_SUCCESS", "now() - interval '1 hour' + n * interval '1 second'")
+    waiting = make_articles(50_000, "AUDIT_SUCCESS", "now() - interval '1 hour' + n * interval '1 second'")
+    schedule_publishings(waiting)
     for table in ("punctual_task", "punctual_attempt", "punctual_dead_letter", "article", "article_event"):
         execute(f"VACUUM ANALYZE {table}")
     # Last, so that they end now.

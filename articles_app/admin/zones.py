@@ -39,8 +39,12 @@ def _zone_of_browser(request: HttpRequest) -> ZoneInfo | None:
     return zone_named(unquote(request.COOKIES.get(COOKIE, "")))
 
 
+class LongSelect(UnfoldAdminSelectWidget):
+    template_name = "articles_app/long_select.html"
+
+
 class ZoneForm(forms.Form):
-    time_zone = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget, label=gettext_lazy("Time zone"))
+    time_zone = forms.ChoiceField(required=False, widget=LongSelect, label=gettext_lazy("Time zone"))
 
     def __init__(self, *args: object, browser: ZoneInfo | None, **options: object) -> None:
         super().__init__(*args, **options)

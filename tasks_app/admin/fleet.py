@@ -130,7 +130,7 @@ def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse 
 
 
 def _read(request: HttpRequest) -> dict:
-    status = read_status()
+    status = overview.look_at(request).status
     return overview.told(request, status) | {
         "parts": overview.parts(PARTS),
         "holders": _holders(status),

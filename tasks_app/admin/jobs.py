@@ -45,6 +45,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import Slot
 from tasks_app.lifecycle.jobs.declared import drift, records_of
 from tasks_app.lifecycle.jobs.family import graph_of, root_of
+from tasks_app.lifecycle.jobs.lock import database_now
 from tasks_app.lifecycle.jobs.parents import load_parents, names_of
 from tasks_app.lifecycle.jobs.request import calendar_name
 from tasks_app.lifecycle.jobs.view import (
@@ -416,7 +417,8 @@ def _listed(request: HttpRequest) -> dict:
     runs = last_runs([job.id for job in found])
     query = request.GET.copy()
     query["after"] = more or ""
-    rows = [(job, schedule_words(job), in_language(state_of(job).words), runs.get(job.id)) for job in found]
+    now = database_now()
+    rows = [(job, schedule_words(job), in_language(state_of(job, now).words), runs.get(job.id)) for job in found]
     return {
         "form": form,
         "found": rows,

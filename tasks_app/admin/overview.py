@@ -8,16 +8,24 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import cache
+from typing import NamedTuple
+from urllib.parse import quote
 
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
+from tasks_app.console.live import is_look
+from tasks_app.console.together import Together
+from tasks_app.core.service_levels import ServiceLevels
+from tasks_app.database import atomic
 from tasks_app.engine.watch.alarm_browse import told_to_nobody
 from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
 from tasks_app.engine.watch.service_levels import read_levels
-from tasks_app.engine.watch.status import SchedulerStatus, read_status
+from tasks_app.engine.watch.status import NodeView, SchedulerStatus, read_status
+from tasks_app.models import Node
 from tasks_app.pages.charts import Chart, Series, bars
+from tasks_app.pages.links import console_url
 from tasks_app.pages.spans import span
 
 from .ranges import RANGES, chosen_range, drawn
@@ -25,6 +33,8 @@ from .rights import may_operate_platform, may_view_platform
 
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
 SAYS_SECONDS = 60  # a process that has said no version by then is too old to say one
+GATHER_SECONDS = 0.05
+SHOWN = 20  # processes on the first page; that of the fleet has all
 
 
 def first_page(request: HttpRequest) -> dict:
@@ -36,10 +46,7 @@ def first_page(request: HttpRequest) -> dict:
 
 def read(request: HttpRequest) -> dict:
     chosen = chosen_range(request)
-    sample = cache(take_sample)  # taken once, and only if something is too much to count
-    hour = last_hour()
-    status = read_status(hour, sample)
-    load = next_hour(sample)
+    hour, status, load, levels, untold = look_at(request)
     return {
         "parts": parts(PARTS),
         "oldest": _oldest(status),
@@ -48,22 +55,73 @@ def read(request: HttpRequest) -> dict:
         "range": chosen.name,
         "ranges": RANGES,
         "failing": _failing(hour),
-        "levels": read_levels(),
-        "untold": told_to_nobody(),
+        "levels": levels,
+        "untold": untold,
         "types": sorted(hour.types.items(), key=lambda one: -(one[1].ok + one[1].failed))[:20],
-    } | told(request, status)
+    } | told(request, status, SHOWN)
 
 
-def told(request: HttpRequest, status: SchedulerStatus) -> dict:
-    """What the parts need that both pages have."""
+class Reading(NamedTuple):
+    """What is so in all tenants, whoever looks at it and in whatever language."""
+
+    hour: Hour
+    status: SchedulerStatus
+    load: Load
+    levels: ServiceLevels
+    untold: str
+
+
+def _read_all() -> Reading:
+    sample = cache(take_sample)  # taken once, and only if something is too much to count
+    # One transaction: outside of one, each statement has its own, and says whose rows it is about.
+    with atomic(savepoint=False):
+        hour = last_hour()
+        return Reading(hour, read_status(hour, sample), next_hour(sample), read_levels(), told_to_nobody())
+
+
+READING = Together(_read_all)
+
+
+def look_at(request: HttpRequest) -> Reading:
+    """Pages that are open ask in bunches, for themselves: those can wait for each other."""
+    return READING.ask(GATHER_SECONDS if is_look(request) else 0.0)
+
+
+def told(request: HttpRequest, status: SchedulerStatus, most: int | None = None) -> dict:
+    """What the parts need that both pages have; of the processes so many at most."""
     return {
         "may_operate": may_operate_platform(request),
         "status": status,
-        "nodes": [node for node in status.nodes if node.live],
-        "gone": [node for node in status.nodes if not node.live],
+        "processes": _processes(status.nodes, most),
+        "more_processes": max(0, len(status.nodes) - most) if most else 0,
         "versions": _versions(status),
         "read_at": timezone.now(),
     }
+
+
+class Process(NamedTuple):
+    """A line of the table, with what would take longest to make in a template: there may be hundreds."""
+
+    node: NodeView
+    url: str  # of its page; empty: it has none
+    state: str
+    seen: str
+
+
+def _processes(nodes: list[NodeView], most: int | None) -> list[Process]:
+    """The live ones first. If there are too many, all others go before workers that just do their work."""
+    chosen = sorted(nodes, key=lambda one: one.live and not one.drained and one.kind == Node.WORKER)[:most]
+    pages = console_url("tasks_app_node_changelist") + "worker/"
+    live, drained, silent, ago = gettext("live"), gettext("drained"), gettext("silent"), gettext("{time} ago")
+    return [
+        Process(
+            one,
+            f"{pages}{quote(one.name, safe=':@')}/" if one.kind == Node.WORKER else "",
+            silent if not one.live else drained if one.drained else live,
+            ago.format(time=span(timedelta(seconds=one.seen_seconds_ago))),
+        )
+        for one in sorted(chosen, key=lambda one: (not one.live, one.kind, one.name))
+    ]
 
 
 def _versions(status: SchedulerStatus) -> list[tuple[str, int]]:

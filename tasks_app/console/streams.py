@@ -34,6 +34,7 @@ STANDING_SECONDS = 5.0  # for so long somebody who has lost a right may still he
 SOONEST_SECONDS, LATEST_SECONDS = 2.0, 30.0  # between two words on a stream
 SHARE = 0.02  # of a processor, that the looks of all consoles of this process may take
 DATABASE_SHARE = 2.0  # a look takes the database about as long as it takes us
+BUNCH = 5  # are told at once, and look at once, so that what they show is read once; less than a process has threads
 MOST_OF_SESSION = 6  # streams; the oldest makes room for one more
 CLOCK = "clock"  # changes all the time
 
@@ -97,12 +98,10 @@ class Streams:
             self._stood_at = now
             streams = _standing(streams)
         marks = read()
-        for one in streams:
-            # At first anything may have changed since the page was made, so nobody waits long for that.
-            if now - one.told_at >= (SOONEST_SECONDS if one.heard is None else pace):
-                kinds = changed(one.heard, marks) if one.whole and one.heard else set(Marks._fields)
-                one.line.send(_word(kinds | {CLOCK}))
-                one.heard, one.told_at = marks, now
+        for one in _whose_turn(streams, pace, now):
+            kinds = changed(one.heard, marks) if one.whole and one.heard else set(Marks._fields)
+            one.line.send(_word(kinds | {CLOCK}))
+            one.heard, one.told_at = marks, now
         return len(streams)
 
     def _serve(self) -> None:
@@ -147,6 +146,15 @@ def stream(request: HttpRequest) -> HttpResponse:
 def no_stream() -> HttpResponse:
     """The server can't hold one, or nobody is logged in: a browser then doesn't try again by itself."""
     return HttpResponse(status=204)
+
+
+def _whose_turn(streams: list[Stream], pace: float, now: float) -> list[Stream]:
+    """Those whose time has come, and the next ones, to make a whole bunch; from then on they are told together."""
+    # At first anything may have changed since the page was made, so nobody waits long for that.
+    new = [one for one in streams if one.heard is None and now - one.told_at >= SOONEST_SECONDS]
+    others = sorted((one for one in streams if one.heard is not None), key=lambda one: one.told_at)
+    due = sum(now - one.told_at >= pace for one in others)
+    return new + others[: -(-due // BUNCH) * BUNCH]
 
 
 def _standing(streams: list[Stream]) -> list[Stream]:

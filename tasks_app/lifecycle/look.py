@@ -36,28 +36,40 @@ def differing(
     """Those of the units that have no live task, or one for another time (None: any time will do). One statement."""
     if not wanted:
         return {}
-    params = {"keys": text_array(wanted), "ats": list(wanted.values())}
-    return _differing(_GIVEN, params | _of(task_type, tenant))
+    return _differing(*_given(wanted), _of(task_type, tenant))
 
 
 def differing_rows(
-    task_type: str, rows: QuerySet, *, key: str = "pk", at: str | None = None, tenant: str | None = None
+    task_type: str,
+    rows: QuerySet,
+    *,
+    key: str = "pk",
+    at: str | None = None,
+    tenant: str | None = None,
+    most: int | None = None,
 ) -> dict[str, Difference]:
     """differing for rows of your own, with the fields that have their keys and times: only what differs travels.
 
-    Without `at`, any time will do. The rows may be ordered and sliced.
+    Without `at`, any time will do. The rows may be ordered and sliced. With `most`, it stops at so many.
     """
     if not _beside_us(rows):
         pairs = rows.values_list(key, at) if at else ((one, None) for one in rows.values_list(key, flat=True))
-        return differing(task_type, {str(one): when for one, when in pairs}, tenant=tenant)
+        return _differing(*_given({str(one): when for one, when in pairs}), _of(task_type, tenant), most)
     if at is None:
         wanted = f"SELECT own.key::text, NULL::timestamptz FROM ({rows_of(rows, key)}) AS own(key)"
     else:
         wanted = f"SELECT own.key::text, own.at::timestamptz FROM ({rows_of(rows, key, at)}) AS own(key, at)"
-    return _differing(wanted, _of(task_type, tenant))
+    return _differing(wanted, {}, _of(task_type, tenant), most)
 
 
-def _differing(wanted: str, params: dict[str, object]) -> dict[str, Difference]:
+def _given(wanted: Mapping[str, datetime | None]) -> tuple[str, dict[str, object]]:
+    return _GIVEN, {"keys": text_array(wanted), "ats": list(wanted.values())}
+
+
+def _differing(
+    wanted: str, given: dict[str, object], unit: dict[str, object], most: int | None = None
+) -> dict[str, Difference]:
+    params = given | unit | {"most": most}
     return {
         key: Difference(key, task_id, status and Status(status), at, code or "", by or "", live, outsider)
         for key, task_id, status, at, code, by, live, outsider in run_on("differing", wanted, params)

@@ -18,6 +18,16 @@ def visits(chromium, web, transactional_db):
 
 
 @pytest.fixture
+def walk(request, visits):
+    """One of tests/support/walks.py; it may not have taken more than it may."""
+    from tests.support.walks import Walk
+
+    walk = Walk(*request.param, visits)
+    yield walk
+    walk.over()
+
+
+@pytest.fixture
 def ann(transactional_db):
     """Who may edit articles."""
     from tests.support.browser import person

@@ -8,6 +8,7 @@ from articles_app import lifecycle
 from tests.support.articles import MONDAY, TUESDAY, approved, row
 from tests.support.editor import LIST
 from tests.support.editor_pages import messages, open_page
+from tests.support.walks import walks
 
 WEEK = f"{LIST}calendar/?week=2090-01-02"
 
@@ -82,18 +83,20 @@ def test_a_time_that_has_passed_is_asked_about_and_a_page_that_is_open_follows_o
     assert row(article).publish_time == datetime(2026, 1, 5, 8, tzinfo=UTC)
 
 
-def test_with_the_keyboard_alone_and_on_a_phone_it_is_a_list_by_day(visits, ann):
+@walks("move an article in the calendar")
+def test_it_is_moved_without_dragging_and_on_a_phone_the_week_is_a_list_by_day(walk, visits, ann):
     article = approved(MONDAY, title="News")
-    page = open_page(visits, ann, WEEK, viewport={"width": 400, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    expect(page.get_by_role("region", name="Mon 2 Jan 2090")).to_contain_text("Goes live in")
-    expect(page.get_by_role("region", name="Tue 3 Jan 2090")).to_contain_text("Nothing")
-    page.get_by_role("link", name="Move “News”").focus()
-    page.keyboard.press("Enter")
+    page = walk.take(open_page(visits, ann, WEEK, viewport=walk.viewport))
+    assert page.evaluate("document.documentElement.scrollWidth") <= walk.viewport["width"]
+    if walk.width == "phone":
+        expect(page.get_by_role("region", name="Mon 2 Jan 2090")).to_contain_text("Goes live in")
+        expect(page.get_by_role("region", name="Tue 3 Jan 2090")).to_contain_text("Nothing")
+    walk.click(page.get_by_role("link", name="Move “News”"))
     field = page.get_by_label("New publish time")
     expect(field).to_be_focused()
-    field.fill("2090-01-07T18:00")
-    page.keyboard.press("Enter")
+    walk.fill(field, "2090-01-07T18:00")
+    walk.press("Enter")
     expect(messages(page)).to_contain_text("Moved: it goes live on Sat 7 Jan 2090 18:00 Europe/Berlin")
-    expect(page.get_by_role("region", name="Sat 7 Jan 2090")).to_contain_text("News")
+    if walk.width == "phone":
+        expect(page.get_by_role("region", name="Sat 7 Jan 2090")).to_contain_text("News")
     assert row(article).publish_time == datetime(2090, 1, 7, 17, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 from django.contrib.sessions.models import Session
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from articles_app import lifecycle
 from articles_app.models import Article
@@ -11,6 +11,7 @@ from tests.support.browser import PASSWORD, person
 from tests.support.clients import client_of
 from tests.support.editor import LIST, RIGHTS, url
 from tests.support.editor_pages import messages, open_page
+from tests.support.walks import walks
 
 # Buttons
 
@@ -27,25 +28,31 @@ def test_the_buttons_say_what_they_will_do_while_one_types(visits, ann):
     expect(again).to_have_text("Save the text, submit it again, and publish as soon as it is approved")
 
 
-def test_a_draft_is_submitted_with_the_keyboard_alone(visits, ann):
-    article = draft(title="<script>document.title = 'broken'</script>")
-    page = open_page(visits, ann, url(article))
-    page.get_by_label("Title").focus()
-    for label in ("Text", "Publish on", "Take offline on"):
-        tab_to(page, page.get_by_label(label))
-    tab_to(page, page.get_by_role("button", name="Submit, and publish on"))
-    page.keyboard.press("Enter")
+@walks("submit a draft by keyboard")
+def test_a_draft_is_submitted_with_the_keyboard_alone(walk, visits, ann):
+    draft(title="<script>document.title = 'broken'</script>")
+    page = walk.take(open_page(visits, ann, LIST, viewport=walk.viewport))
+    walk.to_main_part()
+    walk.tab_to(page.get_by_role("link", name="<script>document.title"))
+    walk.press("Enter")
+    walk.to_main_part()
+    for label in ("Title", "Text", "Publish on", "Take offline on"):
+        walk.tab_to(page.get_by_label(label))
+    walk.tab_to(page.get_by_role("button", name="Submit, and publish on"))
+    walk.press("Enter")
     expect(messages(page)).to_contain_text("Submitted.")
     expect(page).to_have_title("<script>document.title = 'broken'</script> | Punctual")
 
 
-def tab_to(page: Page, target) -> None:
-    """A date field has several stops; the next field is not many away."""
-    for _ in range(10):
-        page.keyboard.press("Tab")
-        if target.evaluate("element => element === document.activeElement"):
-            return
-    raise AssertionError(f"{target} can't be reached with the Tab key")
+@walks("correct a planned article")
+def test_a_planned_article_is_corrected_and_submitted_again(walk, visits, ann):
+    article = approved(MONDAY, title="Planned")
+    page = walk.take(open_page(visits, ann, LIST, viewport=walk.viewport))
+    walk.click(page.get_by_role("link", name="Planned"))
+    walk.fill(page.get_by_label("Text"), "Another text")
+    walk.click(page.get_by_role("button", name="Save the text, submit it again, and publish on"))
+    expect(messages(page)).to_contain_text("ubmitted")
+    assert (row(article).status, row(article).body) == ("PENDING_AUDIT", "Another text")
 
 
 def test_a_second_click_on_a_button_sends_nothing(visits, ann):
@@ -178,18 +185,21 @@ def test_a_new_article_that_was_made_is_not_offered_again_and_one_that_was_not_i
 # Two editors
 
 
-def test_the_second_editor_is_told_what_changed_and_loses_nothing(visits, ann):
+@walks("edit what somebody else edits")
+def test_the_second_editor_is_told_what_changed_and_loses_nothing(walk, visits, ann):
     bob = person("bob", *RIGHTS)
-    article = draft()
-    hers, his = open_page(visits, ann, url(article)), open_page(visits, bob, url(article))
-    hers.get_by_label("Text").fill("Ann's text")
+    article = draft(title="Shared")
+    his = open_page(visits, bob, url(article))
+    hers = walk.take(open_page(visits, ann, LIST, viewport=walk.viewport))
+    walk.click(hers.get_by_role("link", name="Shared"))
+    walk.fill(hers.get_by_label("Text"), "Ann's text")
     his.get_by_label("Title").fill("Bob's title")
     his.get_by_role("button", name="Save the draft").click()
     expect(messages(his)).to_contain_text("The text was saved.")
 
     hers.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # She comes back to her tab.
     expect(hers.locator("#pa-meanwhile")).to_contain_text("The article has been changed in the meantime")
-    hers.get_by_role("button", name="Save the draft").click()
+    walk.click(hers.get_by_role("button", name="Save the draft"))
 
     alert = hers.get_by_role("alert")
     expect(alert).to_contain_text("Nothing was changed: somebody else has changed the article")
@@ -198,7 +208,7 @@ def test_the_second_editor_is_told_what_changed_and_loses_nothing(visits, ann):
     expect(hers.get_by_label("Text")).to_have_value("Ann's text")
     expect(hers.get_by_label("Title")).to_have_value("Bob's title")
     assert (row(article).title, row(article).body) == ("Bob's title", "A body")
-    hers.get_by_role("button", name="Save the draft").click()
+    walk.click(hers.get_by_role("button", name="Save the draft"))
     expect(messages(hers)).to_contain_text("The text was saved.")
     assert (row(article).title, row(article).body) == ("Bob's title", "Ann's text")
 

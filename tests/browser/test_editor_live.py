@@ -10,17 +10,20 @@ from tasks_app.client import Operator, cancel_tasks
 from tests.support.articles import approved, publish_task, published
 from tests.support.editor import LIST, url
 from tests.support.editor_pages import BERLIN, badge, hint, messages, open_page, typed
+from tests.support.walks import walks
 
 
-def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload(visits, ann, stack):
+@walks("write an article, move it and take it offline")
+def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload(walk, visits, ann, stack):
     stack.beat()
     stack.worker()
-    page = open_page(visits, ann, f"{LIST}add/")
+    page = walk.take(open_page(visits, ann, LIST, viewport=walk.viewport))
     at = timezone.now() + timedelta(days=1)
-    page.get_by_label("Title").fill("On time")
-    page.get_by_label("Text").fill("Nothing that anybody would object to.")
-    page.get_by_label("Publish on").fill(typed(at))
-    page.get_by_role("button", name=f"Create, submit, and publish on {at.astimezone(BERLIN):%a}").click()
+    walk.click(page.get_by_role("link", name="Add article"))
+    walk.fill(page.get_by_label("Title"), "On time")
+    walk.fill(page.get_by_label("Text"), "Nothing that anybody would object to.")
+    walk.fill(page.get_by_label("Publish on"), typed(at))
+    walk.click(page.get_by_role("button", name=f"Create, submit, and publish on {at.astimezone(BERLIN):%a}"))
 
     expect(messages(page)).to_contain_text("Submitted. If it is approved, it goes live on")
     page.evaluate("window.notReloaded = true")
@@ -30,17 +33,18 @@ def test_an_article_is_created_submitted_approved_and_goes_live_without_a_reload
     assert page.evaluate("window.notReloaded") is True
 
     overview = open_page(visits, ann, LIST)
-    page.get_by_label("Publish on").fill(typed(timezone.now() + timedelta(seconds=6)))
-    page.get_by_role("button", name="Save the new times").click()
+    walk.fill(page.get_by_label("Publish on"), typed(timezone.now() + timedelta(seconds=6)))
+    walk.click(page.get_by_role("button", name="Save the new times"))
     expect(messages(page)).to_contain_text("Moved: it goes live on")
     page.evaluate("window.notReloaded = true")
     for one in (page, overview):
         expect(badge(one)).to_have_text("Live")
         expect(hint(one)).to_contain_text("Live since")
         assert one.evaluate("window.notReloaded") is True
-    expect(page.get_by_role("button", name="Take offline now")).to_be_visible()
     expect(page.get_by_role("heading", name="Timeline").locator("..")).to_contain_text("Went live")
     expect(page.locator("#pa-said")).to_contain_text("“On time”: Live.")
+    walk.click(page.get_by_role("button", name="Take offline now"))
+    expect(badge(page)).to_have_text("Offline")
 
 
 def test_hints_count_by_themselves_and_say_why_something_is_late(visits, ann):

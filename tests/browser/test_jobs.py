@@ -4,39 +4,47 @@ from playwright.sync_api import expect
 
 from tasks_app.models import JobDefinition
 from tests.support.browser import person
+from tests.support.jobs import make
+from tests.support.walks import walks
 
 VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
-LIST = "/admin/tasks_app/jobdefinition/"
+JOBS, TASKS = (VIEW, OPERATE), "tasks_app.view_scheduletask"
 
 
-def test_a_job_is_made_seen_and_paused_on_a_narrow_screen(visits):
-    page = visits.page(person("olga", VIEW, OPERATE), LIST, viewport={"width": 400, "height": 800})
+@walks("make a job")
+def test_a_job_is_made_and_seen(walk):
+    page = walk.start(person("olga", *JOBS, TASKS), "/admin/")
 
-    page.get_by_role("link", name="New job").click()
-    page.get_by_label("Name", exact=True).fill("weekly report")
-    page.get_by_label("Task type").fill("T_QUIET")
+    walk.menu("Jobs")
+    walk.click(page.get_by_role("link", name="New job", exact=True))
+    walk.fill(page.get_by_label("Name", exact=True), "weekly report")
+    walk.fill(page.get_by_label("Task type"), "T_QUIET")
     page.get_by_label("Cron string").fill("0 9 * * MOM")
-    page.get_by_label("Time zone").fill("Europe/Berlin")
-    page.get_by_label("Reason").fill("wanted")
-    page.get_by_role("button", name="Show the next times").click()
+    page.get_by_role("button", name="Show the next times").press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("MOM")
-    page.get_by_label("Cron string").fill("0 9 * * MON")
-    page.get_by_role("button", name="Show the next times").click()
-    expect(page.get_by_text("Nothing is saved yet.")).to_be_visible()
-    page.get_by_role("button", name="Save").click()
+    walk.fill(page.get_by_label("Cron string"), "0 9 * * MON")
+    walk.fill(page.get_by_label("Time zone"), "Europe/Berlin")
+    walk.fill(page.get_by_label("Reason"), "wanted")
+    walk.click(page.get_by_role("button", name="Save"))
 
     expect(page.get_by_text("At 09:00 on Monday, Europe/Berlin time")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    page.get_by_role("link", name="Pause …").click()
-    page.get_by_label("Reason").fill("the mail server is being moved")
-    page.get_by_role("button", name="Pause").click()
-    page.get_by_role("link", name="Why is it not running?").click()
+    assert JobDefinition.objects.get().status == "ACTIVE"
+    walk.visits.forgive("400")  # what the first form was answered with
+
+
+@walks("pause a job and ask why")
+def test_a_job_is_paused_and_says_why_it_does_not_run(walk):
+    make("weekly report", cron="0 9 * * MON")
+    page = walk.start(person("olga", *JOBS, TASKS), "/admin/")
+
+    walk.menu("Jobs")
+    walk.click(page.get_by_role("link", name="weekly report", exact=True))
+    walk.click(page.get_by_role("link", name="Pause …"))
+    walk.fill(page.get_by_label("Reason"), "the mail server is being moved")
+    walk.click(page.get_by_role("button", name="Pause"))
+    walk.click(page.get_by_role("link", name="Why is it not running?"))
     expect(page.locator("#why")).to_contain_text("Paused by olga: the mail server is being moved.")
-    page.goto(LIST)
-    expect(page.get_by_role("link", name="weekly report", exact=True)).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert JobDefinition.objects.get().status == "PAUSED"
-    visits.forgive("400")  # what the first form was answered with
 
 
 def test_the_page_of_the_api_works_under_our_policy(visits):

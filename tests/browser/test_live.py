@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from tests.support.browser import PASSWORD, person
 from tests.support.jobs import make
 from tests.support.moves import MONDAY, dead, scheduled, state
+from tests.support.walks import walks
 
 LIST = "/admin/tasks_app/scheduletask/"
 
@@ -98,22 +99,21 @@ def test_without_a_stream_a_page_asks_by_the_clock_and_offline_is_told_as_that(v
     visits.forgive("ERR_INTERNET_DISCONNECTED")
 
 
-def test_the_palette_finds_a_page_a_job_and_a_task_by_the_keyboard_alone(visits):
-    boss = person("boss", superuser=True)
+@walks("find a job by keyboard")
+def test_the_palette_finds_a_page_a_job_and_a_task_by_the_keyboard_alone(walk):
     job = make("nightly report")
     [task] = scheduled("invoice-42", at=MONDAY)
-    page = visits.page(boss, LIST)
-    page.get_by_role("link", name=str(task), exact=True).focus()
+    page = walk.start(person("boss", superuser=True), "/admin/")
 
-    page.keyboard.press("/")
+    walk.press("/")
     expect(page.locator("#search-input-command")).to_be_focused()
     page.keyboard.type("invoice")
     expect(page.get_by_role("link", name=re.compile(f"invoice-42.*Task {task}"))).to_be_visible()
     page.keyboard.press("Control+a")
-    page.keyboard.type("nightly")
+    walk.type("nightly")
     expect(page.get_by_role("link", name=re.compile("nightly report.*Job"))).to_be_visible()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
+    walk.press("ArrowDown")
+    walk.press("Enter")
     expect(page).to_have_url(re.compile(f"/jobdefinition/{job.id}/change/"))
 
     # Whoever closes it is back where they were; in a field the character is one like any other.

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
@@ -18,6 +19,7 @@ from tests.support.engine import run_due
 from tests.support.live import a_beat_is_alive, a_worker_is_alive
 from tests.support.moves import MONDAY, dead, scheduled, settled, started, state
 from tests.support.wait import wait_until
+from tests.support.walks import WALKS, walks
 
 VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
 LIST = "/admin/tasks_app/scheduletask/"
@@ -30,16 +32,23 @@ def operator():
     return person("olga", VIEW, OPERATE)
 
 
-def test_a_dead_task_is_retried_with_a_reason_and_another_moved_to_a_time_in_utc(visits, operator):
-    [task_id] = dead("broken")
-    page = visits.page(operator, f"{LIST}{task_id}/change/", timezone_id="America/New_York")
+def test_every_walk_is_gone():
+    gone = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    assert [name for name in WALKS if f'@walks("{name}")' not in gone] == []
 
-    page.get_by_role("button", name="Retry now …").click()
+
+@walks("retry a dead task")
+def test_a_dead_task_is_retried_with_a_reason(walk, operator):
+    [task_id] = dead("broken")
+    page = walk.start(operator, "/admin/", timezone_id="America/New_York")
+
+    walk.find("broken", page.get_by_role("link", name=re.compile(f"broken.*Task {task_id}")))
+    walk.click(page.get_by_role("button", name="Retry now …"))
     expect(page.get_by_text("1 dead: will start over")).to_be_visible()
-    page.get_by_role("button", name="Retry 1 task now").click()
+    page.get_by_role("button", name="Retry 1 task now").press("Enter")
     expect(page.get_by_label("Reason")).to_be_focused()  # the browser itself asks for it
-    page.get_by_label("Reason").fill("the gateway is back")
-    page.get_by_role("button", name="Retry 1 task now").click()
+    walk.fill(page.get_by_label("Reason"), "the gateway is back")
+    walk.click(page.get_by_role("button", name="Retry 1 task now"))
 
     expect(page.get_by_text("1 started over")).to_be_visible()
     page.get_by_role("link", name=f"task {task_id}").click()
@@ -48,49 +57,60 @@ def test_a_dead_task_is_retried_with_a_reason_and_another_moved_to_a_time_in_utc
     assert state(task_id).status == "INIT"
     assert deeds().get().actor == "olga"
 
-    [other] = scheduled("a", at=MONDAY)
-    page.goto(f"{LIST}{other}/change/")
-    page.get_by_role("button", name="Move …").click()
-    page.get_by_label("New time (UTC)").fill("2090-01-03T09:00:00")
-    page.get_by_label("Reason").fill("a day later")
-    page.get_by_role("button", name="Move 1 task").click()
+
+@walks("move a task")
+def test_a_task_is_moved_to_a_time_in_utc(walk, operator):
+    [task_id] = scheduled("invoice-42", at=MONDAY)
+    page = walk.start(operator, "/admin/", timezone_id="America/New_York")
+
+    walk.find("invoice", page.get_by_role("link", name=re.compile(f"invoice-42.*Task {task_id}")))
+    walk.click(page.get_by_role("button", name="Move …"))
+    walk.fill(page.get_by_label("New time (UTC)"), "2090-01-03T09:00:00")
+    walk.fill(page.get_by_label("Reason"), "a day later")
+    walk.click(page.get_by_role("button", name="Move 1 task"))
     expect(page.get_by_text("1 moved")).to_be_visible()
-    assert ScheduleTask.objects.get(id=other).due_at.isoformat() == "2090-01-03T09:00:00+00:00"
+    assert ScheduleTask.objects.get(id=task_id).due_at.isoformat() == "2090-01-03T09:00:00+00:00"
 
 
-def test_a_chosen_task_is_cancelled_with_the_keyboard_alone(visits, operator):
+@walks("cancel a task by keyboard")
+def test_a_task_is_found_and_cancelled_with_the_keyboard_alone(walk, operator):
     first, second = scheduled("first", "second", at=MONDAY)
-    page = visits.page(operator, LIST)
+    page = walk.start(operator, "/admin/")
 
-    page.get_by_label(re.compile(f"Select task {first},")).focus()
-    page.keyboard.press("Space")
-    expect(page.get_by_text("1 selected.")).to_be_visible()
-    page.get_by_role("button", name="Cancel …").focus()
-    page.keyboard.press("Enter")
-    page.get_by_label("Reason").focus()
-    page.keyboard.type("no longer wanted")
-    page.keyboard.press("Tab")
+    walk.press("/")
+    expect(page.locator("#search-input-command")).to_be_focused()
+    walk.type("first")
+    expect(page.get_by_role("link", name=re.compile(f"first.*Task {first}"))).to_be_visible()
+    walk.press("ArrowDown")
+    walk.press("Enter")
+    expect(page).to_have_url(re.compile(f"/scheduletask/{first}/change/"))
+    walk.to_main_part()
+    walk.tab_to(page.get_by_role("button", name="Cancel …"))
+    walk.press("Enter")
+    expect(page.get_by_label("Reason")).to_be_visible()
+    walk.to_main_part()
+    walk.tab_to(page.get_by_label("Reason"))
+    walk.type("no longer wanted")
+    walk.press("Tab")
     expect(page.get_by_role("button", name="Cancel 1 task")).to_be_focused()
-    page.keyboard.press("Enter")
+    walk.press("Enter")
 
     expect(page.get_by_text("1 cancelled")).to_be_visible()
     assert (state(first).status, state(second).status) == ("CANCELLED", "INIT")
 
 
-def test_everything_that_matches_is_counted_first_and_then_done_by_a_beat(visits, operator):
+@walks("replay all that died")
+def test_everything_that_died_is_counted_first_and_then_replayed_by_a_beat(walk, operator):
     a_beat_is_alive()
     dead(*(f"broken-{n}" for n in range(60)))  # more than a page
     [other] = scheduled("other", at=MONDAY)
-    page = visits.page(operator, LIST)
+    page = walk.start(operator, "/admin/")
 
-    page.get_by_label("State").select_option("DEAD")
-    page.get_by_role("button", name="Find").click()
-    expect(page.get_by_text("50 shown")).to_be_visible()
-    page.get_by_label("everything that matches").check()
-    page.get_by_role("button", name="Retry now …").click()
-    expect(page.get_by_text("State: Dead")).to_be_visible()
-    page.get_by_label("Reason").fill("all of them")
-    page.get_by_role("button", name="Retry 60 tasks now").click()
+    walk.click(page.get_by_role("link", name="Dead 60"))
+    expect(page.get_by_text("One cause shown")).to_be_visible()
+    walk.click(page.get_by_role("button", name="Replay …"))
+    walk.fill(page.get_by_label("Reason"), "all of them")
+    walk.click(page.get_by_role("button", name="Replay 60"))
     expect(page.get_by_text("It waits for a beat")).to_be_visible()
     carried_out(Campaign.objects.get())
 
@@ -123,7 +143,8 @@ def never_ending(html: str) -> str:
     return re.sub(r'<nav aria-label="Pages">.*?</nav>', links, html, flags=re.DOTALL)
 
 
-def test_a_run_is_watched_on_a_phone_in_the_dark_and_with_the_keyboard(visits, operator):
+@walks("watch a run")
+def test_a_run_is_watched_in_the_dark_and_with_the_keyboard(walk, operator):
     batch = started("long")
     [task] = batch.tasks
 
@@ -133,9 +154,9 @@ def test_a_run_is_watched_on_a_phone_in_the_dark_and_with_the_keyboard(visits, o
         keep_logs(batch.batch_no, [Lines(task.id, 1, 0, lines)])
 
     tell(40)
-    page = visits.page(
-        operator, f"{LIST}{task.id}/change/", viewport={"width": 360, "height": 740}, color_scheme="dark"
-    )
+    page = walk.start(operator, "/admin/", color_scheme="dark")
+    walk.click(page.get_by_role("link", name=re.compile("^Running 1")))
+    walk.click(page.get_by_role("link", name=str(task.id), exact=True))
     expect(page.locator("bdi", has_text="40 %, page 40 of 100")).to_be_visible()
     log = page.get_by_label("Log of try 1")
     at_end = "one => one.scrollHeight - one.scrollTop - one.clientHeight < 4"
@@ -149,7 +170,7 @@ def test_a_run_is_watched_on_a_phone_in_the_dark_and_with_the_keyboard(visits, o
     expect(page.get_by_role("progressbar", name="Progress of this run")).to_have_attribute("value", "0.8000")
     expect(log).to_be_focused()
     assert log.evaluate(at_end)
-    page.keyboard.press("Home")
+    walk.press("Home")
     wait_until(lambda: log.evaluate("one => one.scrollTop") == 0)
 
     settled(batch)
@@ -169,15 +190,16 @@ def test_the_overview_tells_of_a_silent_worker_by_itself(visits, operator):
     expect(page.get_by_text("silent")).to_be_visible()
 
 
-def test_a_lane_is_paused_watched_and_let_go_on(visits, operator):
+@walks("pause a lane and resume it")
+def test_a_lane_is_paused_watched_and_let_go_on(walk, operator):
     a_beat_is_alive()
     a_worker_is_alive()
-    page = visits.page(operator, FLEET)
-    expect(page.get_by_text(re.compile(r"15#\d"))).to_be_visible()
-    page.get_by_role("link", name="Pause low").click()
-    page.get_by_label("Reason").fill("the warehouse is down")
-    page.get_by_role("button", name="Pause lane low").click()
+    page = walk.start(operator, "/admin/")
+    walk.click(page.get_by_role("link", name="Pause low"))
+    walk.fill(page.get_by_label("Reason"), "the warehouse is down")
+    walk.click(page.get_by_role("button", name="Pause lane low"))
     expect(page.get_by_text("Lane low is paused.")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"15#\d"))).to_be_visible()  # the page of the fleet
 
     schedule("T_PLAIN", "waits", lane="low")
 
@@ -185,10 +207,32 @@ def test_a_lane_is_paused_watched_and_let_go_on(visits, operator):
     expect(
         page.get_by_role("row", name=re.compile("low paused .* the warehouse is down.* Resume low 1 "))
     ).to_be_visible()
-    page.get_by_role("link", name="Resume low").click()
-    page.get_by_label("Reason").fill("it is up again")
-    page.get_by_role("button", name="Resume lane low").click()
+    walk.click(page.get_by_role("link", name="Resume low"))
+    walk.fill(page.get_by_label("Reason"), "it is up again")
+    walk.click(page.get_by_role("button", name="Resume lane low"))
     expect(page.get_by_role("link", name="Pause low")).to_be_visible()
+
+
+@walks("drain a worker and take it back")
+def test_a_worker_is_drained_and_taken_back(walk, operator):
+    a_beat_is_alive()
+    a_worker_is_alive()
+    page = walk.start(operator, "/admin/")
+    walk.click(page.get_by_role("link", name="worker:1"))
+    walk.click(page.get_by_role("link", name="Drain …"))
+    walk.fill(page.get_by_label("Reason"), "a new kernel")
+    walk.click(page.get_by_role("button", name="Drain"))
+    expect(page.get_by_text("worker:1 finishes what it has and takes no more.")).to_be_visible()
+    expect(page.get_by_text("It has finished all it had, and can be stopped.")).to_be_visible()
+    assert Node.objects.get(name="worker:1").drain_reason == "a new kernel"
+
+    walk.click(page.get_by_role("link", name="Take batches again …"))
+    walk.fill(page.get_by_label("Reason"), "it has one")
+    walk.click(page.get_by_role("button", name="Take batches again"))
+    expect(page.get_by_text("worker:1 takes batches again.")).to_be_visible()
+    expect(page.get_by_role("link", name="Drain …")).to_be_visible()
+    assert Node.objects.get(name="worker:1").drained_at is None
+    assert deeds().count() == 2
 
 
 def test_the_overview_says_when_it_is_old_and_looks_again_when_its_tab_is_shown(visits, operator):

@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 from tasks_app.models import JobDefinition
 from tests.support.browser import Visits, person
 from tests.support.jobs import nightly
+from tests.support.moves import MONDAY, scheduled, state
+from tests.support.walks import walks
 
 VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
 TASKS, OPERATE_TASKS = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
@@ -24,11 +26,16 @@ def at_its_own_server(chromium, stack):
     visits = Visits(chromium, stack.url)
     yield visits
     visits.close()
-    visits.forgive("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_ABORTED")
+    visits.forgive("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_ABORTED|ERR_INCOMPLETE_CHUNKED")
     assert visits.complaints == []
 
 
-def test_the_health_panel_outlives_its_server_and_comes_back_by_itself(at_its_own_server, stack):
+@walks("cancel a task while the server restarts")
+def test_a_panel_and_an_operator_at_work_outlive_their_server(at_its_own_server, walk, stack):
+    [task] = scheduled("unwanted", at=MONDAY)
+    walk.visits = at_its_own_server
+    olaf = walk.start(person("olaf", TASKS, OPERATE_TASKS), "/admin/")
+    walk.menu("Schedule tasks")
     page = at_its_own_server.page(person("olga", VIEW, TASKS), viewport=PHONE, locale="zh-CN", color_scheme="dark")
     page.clock.install()
     page.goto(HEALTH)
@@ -40,6 +47,8 @@ def test_the_health_panel_outlives_its_server_and_comes_back_by_itself(at_its_ow
 
     [web] = stack.processes
     web.kill()
+    olaf.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # he looks at his tab
+    expect(olaf.get_by_text("The server isn't answering. What you see is from")).to_be_visible()
     for failed, pause in ((1, 2), (2, 4)):
         page.clock.run_for(1000 * pause)
         expect(panel).to_contain_text(f"拉取失败，重试第 {failed} 次")
@@ -62,6 +71,14 @@ def test_the_health_panel_outlives_its_server_and_comes_back_by_itself(at_its_ow
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     expect(panel.get_by_role("table")).to_be_visible()
     expect(panel).not_to_have_attribute("read-only", "")
+    olaf.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # he comes back to his tab
+    expect(olaf.get_by_text("The server isn't answering.")).to_be_hidden()
+    walk.click(olaf.get_by_label(f"Select task {task},"))
+    walk.click(olaf.get_by_role("button", name="Cancel …"))
+    walk.fill(olaf.get_by_label("Reason"), "no longer wanted")
+    walk.click(olaf.get_by_role("button", name="Cancel 1 task"))
+    expect(olaf.get_by_text("1 cancelled")).to_be_visible()
+    assert state(task).status == "CANCELLED"
 
     page.evaluate("document.querySelector('punctual-health').remove()")
     asked.clear()

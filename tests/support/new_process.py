@@ -48,6 +48,7 @@ REMEMBERED = {
 }
 # What could be such memory by its looks, and stays, with the reason.
 STAYS = {
+    "tasks_app.admin.overview": {"READING": "what is asked for right now"},
     "tasks_app.core.alarms": {"LOOKS": "apps declare them"},
     "tasks_app.core.away": {"_make": "set when the engine is imported"},
     "tasks_app.core.deferral": {"DEFERRING": "batches that run", "_check": "set when the engine is imported"},

@@ -176,8 +176,8 @@ def in_words(job: JobDefinition, times: list[datetime]) -> list[str]:
     return [in_zone(at, job.timezone) for at in times]
 
 
-def state_of(job: JobDefinition) -> Reason:
-    """Does it fire, and if not, why not."""
+def state_of(job: JobDefinition, now: datetime | None = None) -> Reason:
+    """Does it fire, and if not, why not. Whoever asks for many says when it is, or each asks the database."""
     if job.status == JobStatus.PAUSED:
         told = {"who": job.paused_by, "why": job.pause_reason}
         if job.paused_until:
@@ -187,7 +187,7 @@ def state_of(job: JobDefinition) -> Reason:
     if job.has_parents:
         return Reason(Rule.BLOCKED, said("Runs after {what}.", what=_after(job)))
     try:
-        times = coming(job, 1)
+        times = coming(job, 1, now)
     except InvalidTask as error:
         return Reason(Rule.SCHEDULE_UNREADABLE, said("Does not fire: {error}", error=str(error)))
     if times:

@@ -24,3 +24,4 @@ LEFT JOIN LATERAL (
 ) AS t ON TRUE
 WHERE t.id IS NULL
    OR (t.status NOT IN ('RUNNING', 'AWAY') AND (t.execute_time <> w.at OR (t.due_at IS NULL AND t.status <> 'BLOCKED')))
+LIMIT %(most)s

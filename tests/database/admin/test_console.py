@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.core.handlers.base import BaseHandler
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver, include, path
 from django.urls.resolvers import URLResolver
 
@@ -15,6 +16,8 @@ from tasks_app.pages.help import DOCS, HELP, page_for
 from tasks_app.web_checks import check_pages
 from tests.support.browser import person
 from tests.support.clients import client_of
+from tests.support.jobs import make
+from tests.support.moves import MONDAY, dead, scheduled, started
 
 
 def views(resolver: URLResolver, at: str = "/"):
@@ -52,6 +55,37 @@ def test_where_the_console_is_the_projects_admin_a_namespace_hides_nothing(setti
     settings.ROOT_URLCONF = (path("admin/", admin.site.urls), path("x/", include(("tasks_app.urls", "ours"))))
 
     assert check_pages() == []
+
+
+def _rows(name: str, count: int) -> None:
+    """Of all that the lists below show."""
+    for number in range(count):
+        make(f"{name}-{number}")
+        started(f"runs-{name}-{number}")
+    scheduled(*(f"waits-{name}-{number}" for number in range(count)), at=MONDAY)
+    dead(*(f"dead-{name}-{number}" for number in range(count)))
+
+
+@pytest.mark.django_db
+def test_lists_ask_the_database_as_often_for_many_rows_as_for_few():
+    boss = client_of(person("boss", superuser=True))
+    named = ("scheduletask", "jobdefinition", "taskbatch", "dlqentry", "auditentry", "node", "graphrun")
+    pages = ["/admin/", *(f"/admin/tasks_app/{name}/" for name in named)]
+
+    def asked() -> dict[str, int]:
+        found = {}
+        for page in pages:
+            with CaptureQueriesContext(connection) as statements:
+                assert boss.get(page).status_code == 200
+            found[page] = len(statements)
+        return found
+
+    _rows("few", 2)
+    asked()  # what a process reads once
+    few = asked()
+    _rows("many", 10)
+
+    assert asked() == few
 
 
 @pytest.mark.django_db

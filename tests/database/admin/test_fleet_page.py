@@ -1,11 +1,13 @@
 """The page of the fleet: what it shows, who may pause a lane, and bad input."""
 
 import re
+from datetime import timedelta
 from html import unescape
 from uuid import UUID
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
@@ -61,6 +63,21 @@ def row_of(page: str, heading: str) -> str:
     """The table's row with this heading."""
     [row] = [row for row in page.split("<tr") if f">{heading}</a></th>" in row or f">{heading}</th>" in row]
     return row.split("</tr>")[0]
+
+
+def test_the_first_page_shows_few_of_many_processes_and_first_those_that_do_not_just_work(viewer, beats):
+    for number in range(30):
+        nodes.report_worker(nodes.new_node_id(), f"many-{number:02}@host:{number}", 4, ["low"])
+    Node.objects.filter(name="many-28@host:28").update(drained_at=timezone.now(), drained_by="olga", drain_reason="r")
+    Node.objects.filter(name="many-29@host:29").update(seen_at=timezone.now() - timedelta(hours=1))
+
+    first, all_ = text(viewer, "/admin/"), text(viewer)
+
+    assert first.count(f'href="{FLEET}worker/') == 18 and all_.count(f'href="{FLEET}worker/') == 31
+    assert "<td>drained</td>" in row_of(first, "many-28@host:28") and "silent" in row_of(first, "many-29@host:29")
+    assert "beat-1" in first and "beat-2" in first and "13 more are not shown." in first
+    assert "not shown" not in all_
+    assert f'href="{FLEET}worker/many-28@host:28/"' in all_
 
 
 def test_it_shows_processes_shards_with_holders_and_fencing_numbers_and_takeovers(viewer, beats):

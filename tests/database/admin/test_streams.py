@@ -162,6 +162,25 @@ def test_a_browser_without_locks_has_few_streams_and_the_oldest_makes_room(open_
     assert open_streams.run_once() == streams.MOST_OF_SESSION
 
 
+def test_consoles_that_were_opened_one_after_the_other_are_told_in_bunches(open_streams, monkeypatch):
+    monkeypatch.setattr(streams, "BUNCH", 2)
+    monkeypatch.setattr(Streams, "pace", 100.0)
+    user = person("vera", VIEW)
+    client = client_of(user)
+    said = [opened(open_streams, client, user) for _ in range(5)]
+    open_streams.run_once()
+    assert [len(one.words) for one in said] == [1] * 5  # at first each is told at once
+    for place, one in enumerate(open_streams._open):
+        one.told_at -= 103 - place if place < 3 else 10 - place  # the time of three has come
+
+    open_streams.run_once()
+
+    assert [len(one.words) for one in said] == [2, 2, 2, 2, 1]
+    assert len({one.told_at for one in open_streams._open[:4]}) == 1  # and so they will again
+    open_streams.run_once()
+    assert [len(one.words) for one in said] == [2, 2, 2, 2, 1]
+
+
 def test_the_more_consoles_are_open_and_the_more_a_look_takes_the_rarer_they_look(open_streams, monkeypatch):
     monkeypatch.setattr(streams, "SOONEST_SECONDS", 2.0)
     user = person("vera", VIEW)

@@ -149,6 +149,15 @@ def test_trouble_is_looked_for_among_the_next_ones_and_what_gave_up_anywhere(ann
     assert set(failed(ann)) == {near, dead}
 
 
+def test_what_has_no_task_is_told_up_to_a_bound(ann, monkeypatch):
+    monkeypatch.setattr(stopped, "FOUND", 2)
+    made = [approved(MONDAY) for _ in range(4)]
+    for article in made[1:]:
+        cancel(PUBLISH, article, by="olga")
+    found = failed(ann)
+    assert len(found) == 2 and set(found) < set(made[1:])
+
+
 # Why it is late
 
 

@@ -48,11 +48,13 @@ def test_unfold_has_the_templates_that_ours_stand_in_for():
 
     assert found == {
         "admin/base.html": "2ce9250b3c64",
+        "unfold/helpers/command.html": "ae6ce324d853",
         "unfold/helpers/navigation_header.html": "35139b9d9458",
         "unfold/helpers/navigation_user.html": "4c9ba58b3f21",
         "unfold/helpers/theme_switch.html": "c8e659df65f5",
         "unfold/helpers/theme_switch_dropdown.html": "90421e9a3524",
         "unfold/helpers/welcomemsg.html": "e8eab02522ba",
+        "unfold/layouts/skeleton.html": "66af9f0bb45f",
         "unfold/layouts/unauthenticated.html": "768501529f1a",
     }
 
@@ -61,6 +63,15 @@ def test_unfold_opens_its_search_for_an_event():
     search = (UNFOLD / "templates/unfold/helpers/command.html").read_text()
 
     assert 'x-on:opencommand.window="handleOpen()"' in search and 'id="search-input-command"' in search
+
+
+def test_unfold_has_the_functions_that_our_page_gives_its_expressions():
+    script = (UNFOLD / "static/unfold/js/app.js").read_text()
+    parts = (Path(tasks_app.__file__).parent / "static/tasks_app/parts.js").read_text()
+
+    for name in ("theme", "searchForm", "searchCommand", "sortRecords", "getCurrentTab"):
+        assert f"function {name}(" in script and f"{name}(" in parts, name
+    assert "const moveRecords = (" in script
 
 
 def test_unfold_changes_the_forms_of_django_in_one_place():
