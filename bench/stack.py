@@ -58,7 +58,7 @@ class Stack:
         )
 
     def _wait_until_live(self) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while query("SELECT count(*) FROM punctual_node")[0][0] < len(self.processes):
             dead = [process.args for process in self.processes if process.poll() is not None]
             if dead or time.monotonic() > deadline:

@@ -135,12 +135,12 @@ def work(place: "Place", mine: Held, pulse: Callable[[], None] = lambda: None) -
     place.check()
     beat = _Pulse(mine, pulse)
     while True:
-        beat()
         row = TenantArchive.objects.filter(tenant=mine.tenant, fence=mine.fence).first()
         if row is None or row.state == TenantArchive.STOPPED:
             raise Overtaken(mine.tenant)
         if row.state == TenantArchive.DONE:
             return True
+        beat()  # not before that: what is done has no lease any more
         if not _STEPS[row.phase](place, row, mine, beat):
             return False
 

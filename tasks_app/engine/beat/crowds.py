@@ -30,7 +30,7 @@ NEXT_TENANTS = 20  # for which is read at once, at most
 FRESH_SECONDS = 0.1
 # After each step of the walk, so many times as long as it took. The first walk is to find who waits behind the backlog;
 # the next ones, what was committed where everything had been read, and who has not much any more.
-FIRST_PAUSE, PAUSE = 10, 50
+FIRST_PAUSE, PAUSE = 20, 50
 # A task may be committed after the moment at which it is due: so what came due lately is read again, the last seconds
 # of it, or less if much did.
 OVERLAP_SECONDS = 2.0

@@ -13,7 +13,7 @@ from tasks_app.conf import conf
 from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
 from tasks_app.core.running import leave_task
-from tasks_app.core.task import NotYet, Outcome, Returned, Skipped, Task
+from tasks_app.core.task import SUCCEEDED, NotYet, Outcome, Returned, Skipped, Task
 from tasks_app.database import atomic, our_connection
 from tasks_app.engine.turns import end_turns_on_commit
 from tasks_app.engine.wakeup import SENDER, wake_on_commit
@@ -223,7 +223,10 @@ class BatchRun:
 
     def _write(self, settled: list[Settled], *, finish: bool) -> int:
         if ciphers := self.batch.ciphers:
-            settled = [one._replace(cipher=ciphers.get(one.task.id)) for one in settled]
+            # Who succeeded and returned nothing leaves nothing behind that could be hidden.
+            settled = [
+                one if one.outcome is SUCCEEDED else one._replace(cipher=ciphers.get(one.task.id)) for one in settled
+            ]
         return settle(
             self.batch.batch_no, self.handler, settled, finish=finish, figures=self.figures(), wake=wake_on_commit
         )

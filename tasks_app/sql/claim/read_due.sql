@@ -1,31 +1,38 @@
 -- read_due: what is due in a crowded lane of these shards, the earliest first, from the moment given for each shard on: how much
 -- of it is whose. At most `most` rows of each shard are looked at. Which they are is told of tenants that are not `named`, or
 -- `only` of those, and if there are no more than `light` of them: of the others it is enough to know that there are many.
+-- Most of the time there is nobody of whom it has to be told. So they are counted first, in one pass for shards and tenants, and
+-- read a second time if there is somebody: to collect what most don't need took as long as all the rest.
 -- Returns for each shard how many were looked at, up to which due time, and when; and for each tenant how many, and when the
 -- first was due.
 WITH now AS MATERIALIZED (
     SELECT clock_timestamp() AS at,
            coalesce((SELECT i.held_before FROM punctual_installation i WHERE %(lane)s = ANY (i.held_lanes)), '-infinity') AS held
-), found AS MATERIALIZED (
-    SELECT s.shard, d.id, d.tenant, d.due_at
+), counted AS MATERIALIZED (
+    SELECT s.shard, d.tenant::text AS tenant, count(*)::int AS seen, min(d.due_at) AS first, max(d.due_at) AS upto
     FROM unnest(%(shards)s::smallint[], %(since)s::timestamptz[], %(most)s::int[]) AS s(shard, since, most)
     CROSS JOIN LATERAL (
-        SELECT t.id, t.tenant, t.due_at
-        FROM punctual_task t
-        WHERE t.shard = s.shard AND t.lane = %(lane)s AND NOT t.limited
-          AND t.due_at >= greatest(s.since, (SELECT held FROM now)) AND t.due_at <= (SELECT at FROM now)
-        ORDER BY t.due_at
-        LIMIT s.most
+--include due_of_shard
     ) AS d
+    GROUP BY GROUPING SETS ((s.shard), (d.tenant))
+), few AS MATERIALIZED (
+    SELECT array_agg(c.tenant) AS tenants FROM counted c
+    WHERE c.seen <= %(light)s AND (c.tenant IN (SELECT unnest(%(named)s::text[]))) = %(only)s
+), told AS MATERIALIZED (
+    SELECT d.tenant::text AS tenant, array_agg(d.id) AS ids, array_agg(date_part('epoch', d.due_at)) AS dues
+    FROM unnest(%(shards)s::smallint[], %(since)s::timestamptz[], %(most)s::int[]) AS s(shard, since, most)
+    CROSS JOIN LATERAL (
+--include due_of_shard
+    ) AS d
+    WHERE (SELECT tenants FROM few) IS NOT NULL AND d.tenant = ANY ((SELECT tenants FROM few)::text[])
+    GROUP BY d.tenant
 )
-SELECT s.shard, NULL AS tenant, (SELECT at FROM now), coalesce(f.seen, 0)::int AS seen, f.upto, NULL::float8 AS first,
+SELECT s.shard, NULL AS tenant, (SELECT at FROM now), coalesce(c.seen, 0) AS seen, c.upto, NULL::float8 AS first,
        NULL::bigint[] AS ids, NULL::float8[] AS dues
 FROM unnest(%(shards)s::smallint[]) AS s(shard)
-LEFT JOIN (SELECT shard, count(*) AS seen, max(due_at) AS upto FROM found GROUP BY shard) AS f USING (shard)
+LEFT JOIN counted c ON c.shard = s.shard
 UNION ALL
-SELECT NULL, tenant, NULL, count(*)::int, NULL, date_part('epoch', min(due_at)),
-       CASE WHEN (tenant::text IN (SELECT unnest(%(named)s::text[]))) = %(only)s AND count(*) <= %(light)s THEN array_agg(id) END,
-       CASE WHEN (tenant::text IN (SELECT unnest(%(named)s::text[]))) = %(only)s AND count(*) <= %(light)s
-            THEN array_agg(date_part('epoch', due_at)) END
-FROM found
-GROUP BY tenant
+SELECT NULL, c.tenant, NULL, c.seen, NULL, date_part('epoch', c.first), t.ids, t.dues
+FROM counted c
+LEFT JOIN told t ON t.tenant = c.tenant
+WHERE c.tenant IS NOT NULL

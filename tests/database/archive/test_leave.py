@@ -12,7 +12,7 @@ import pytest
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from tasks_app.archive import write
+from tasks_app.archive import leaving, write
 from tasks_app.archive.kinds import kinds
 from tasks_app.archive.leave import Done, Due, Stopped, leave, leave_all
 from tasks_app.archive.manifest import day_of, folder_of, present, read_manifests
@@ -275,6 +275,25 @@ def test_who_was_overtaken_drops_nothing(archive):
 
     assert leave_all(archive, "slow", _at_the_end(overtake)).written == []
     assert everywhere(archive) == ONCE
+
+
+def test_who_was_overtaken_changes_nothing_of_what_the_other_has(archive, monkeypatch):
+    monkeypatch.setattr(leaving, "RENEW_SECONDS", 0.0)
+    past_day(days_ago(20), IDS)
+    name = partitions("punctual_past_default")[0].name
+    slow = leaving.Leaving.take(name, "slow")
+    LeavingPartition.objects.update(held_until=days_ago(1))
+    fast = leaving.Leaving.take(name, "fast")
+    before = LeavingPartition.objects.values().get()
+
+    with pytest.raises(leaving.Overtaken):
+        slow.hold()
+    slow.release("it was slow")
+    noted = slow.note_restored("a file")
+
+    assert (noted, LeavingPartition.objects.values().get()) == (False, before)
+    fast.hold()
+    assert LeavingPartition.objects.get().held_until > before["held_until"]
 
 
 def test_one_at_a_time(archive):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from tasks_app.archive import write
 from tasks_app.archive.leave import leave_all
@@ -56,6 +57,18 @@ def test_a_day_comes_back_as_it_was(archive):
     assert (done.rows, done.there) == (100, 0)
     assert hot_rows() == before
     assert everywhere(archive) == ONCE
+
+
+def test_a_login_that_is_no_superuser_brings_it_back(archive, day):
+    """Nor the owner: PostgreSQL copies into no table whose row-level security holds for whoever asks."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET ROLE punctual_engine")
+        try:
+            [done] = restore_day(archive, day)
+        finally:
+            cursor.execute("RESET ROLE")
+
+    assert (done.rows, hot_ids()) == (100, list(IDS))
 
 
 def test_it_stays_for_a_while_and_then_only_goes(archive, day, tmp_path):

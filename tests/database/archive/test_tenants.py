@@ -306,6 +306,29 @@ def test_a_beat_that_lost_it_writes_nothing_more(archive):
     assert work(place_of(str(archive)), fast)
 
 
+@pytest.mark.parametrize(("at", "renews"), [(1, 0.0), (1, 1e9), (2, 1e9), (3, 1e9)])
+def test_a_beat_that_loses_it_as_it_removes_removes_nothing_and_renews_nothing(archive, monkeypatch, at, renews):
+    """At one of the moments between two pieces of work, whether it asks for its lease then or not."""
+    monkeypatch.setattr(tenant_archive, "RENEW_SECONDS", renews)
+    scheduled("a", tenant="acme", at=TUESDAY)
+    begin("acme", operator())
+    slow, moments, others = take("slow", []), [], []
+
+    def overtaken() -> None:
+        moments.extend(TenantArchive.objects.filter(phase=TenantArchive.REMOVE))
+        if len(moments) >= at and not others:
+            TenantArchive.objects.update(held_until="2020-01-01T00:00:00Z")
+            others.append(take("fast", []))
+            others.append(TenantArchive.objects.get().held_until)
+
+    with pytest.raises(Overtaken):
+        work(place_of(str(archive)), slow, overtaken)
+
+    fast, until = others
+    assert (of("acme")["tasks"], TenantArchive.objects.get().held_until) == (1, until)
+    assert work(place_of(str(archive)), fast)
+
+
 @pytest.mark.parametrize("commit", [True, False])
 def test_a_task_that_is_being_scheduled_as_it_is_closed_comes_along(archive, commit):
     def schedules() -> None:

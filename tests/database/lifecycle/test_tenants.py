@@ -1,6 +1,7 @@
 """Tenants: suspended, nothing of them is started or planned; resumed, what came due goes on; and what they may have."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from io import StringIO
 
@@ -17,6 +18,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, QuotaExceeded, StaleRevision
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.tenants import checked_quotas, checked_weight
+from tasks_app.engine.beat import quotas as counting
 from tasks_app.engine.beat import tenants as chore
 from tasks_app.engine.beat.alarms.looking import quotas
 from tasks_app.engine.beat.counting import count
@@ -486,6 +488,35 @@ def test_however_many_tenants_have_quotas_they_are_counted_in_one_statement(djan
     assert list(counts) == [("acme", 1, 1), ("other", 1, 0), ("third", 1, 0)]
 
 
+def test_who_can_not_be_near_a_quota_is_counted_once_in_a_while(monkeypatch):
+    """By some of the pages: of a small table all are counted anyway."""
+    monkeypatch.setattr(counting, "LOOKED_AT_ROWS", 39)
+    tenants.create("acme", operator(), max_tasks=1000)
+    scheduled(*map(str, range(40)), tenant="acme", at=TUESDAY)
+    execute("ANALYZE punctual_task")
+
+    def tasks_after_one_more(key: str, **quota: int) -> int | None:
+        tenants.edit("acme", quota, operator())
+        scheduled(key, tenant="acme", at=TUESDAY)
+        count_used()
+        return Tenant.objects.get(name="acme").tasks
+
+    counted()
+    assert tasks_after_one_more("far away", max_tasks=1001) == 40
+    assert tasks_after_one_more("it may be near", max_tasks=42) == 42
+    with pytest.raises(QuotaExceeded), transaction.atomic():
+        schedule(TYPE, "one too many", tenant="acme")
+
+    for key in range(40):
+        cancel(TYPE, str(key), tenant="acme")
+    count_used()  # it was near, whatever some pages say now
+    assert schedule(TYPE, "there is room", tenant="acme").outcome == "CREATED"
+    assert tasks_after_one_more("far away again", max_tasks=1000) == 2
+    tenants.create("new", operator(), max_tasks=1000)
+    count_used()  # of whom nothing is known yet
+    assert Tenant.objects.get(name="new").tasks == 0
+
+
 def test_four_fifths_of_a_quota_are_told_once_and_found_by_alarms():
     tenants.create("acme", operator(), max_tasks=5, max_jobs=1)
     make("one", every=3600, tenant="acme")
@@ -619,6 +650,37 @@ def test_the_past_of_a_tenant_is_kept_in_its_class_and_no_longer_than_it_may(acm
         transaction.atomic(),
     ):
         edit(max_history_days=0)
+
+
+def moved_to(key: str) -> str:
+    """The class in which a task of acme's is kept that is over."""
+    settled(started(key, tenant="acme"))
+    TaskBatch.objects.update(finished_at=timezone.now() - timedelta(hours=1))
+    ScheduleTask.objects.update(updated_at=timezone.now() - timedelta(hours=2))
+    move_batches(10, 10)
+    return PastTask.objects.get(biz_key=key).retention
+
+
+def test_a_type_decides_before_the_row_of_a_tenant_and_that_before_the_settings_and_its_quota_bounds_all(
+    acme, settings, monkeypatch
+):
+    classes = {
+        "brief": {"hot_days": 1, "cold_days": 1, "tenants": ["acme"]},
+        "long": {"hot_days": 60, "cold_days": 90},
+        "longest": {"hot_days": 70, "cold_days": 99},
+    }
+    settings.PUNCTUAL = settings.PUNCTUAL | {"RETENTION": classes, "ARCHIVE_URL": ""}
+    for name in classes:
+        run("make_class", {"retention": name})
+    found = [(moved_to("by the settings"), retention_of("acme", TYPE).name)]
+    edit(retention="long")
+    found += [(moved_to("by its row"), retention_of("acme", TYPE).name)]
+    monkeypatch.setitem(REGISTRY._handlers, TYPE, replace(REGISTRY.require(TYPE), retention="longest"))
+    found += [(moved_to("by its type"), retention_of("acme", TYPE).name)]
+    edit(max_history_days=65)
+    found += [(moved_to("by its quota"), retention_of("acme", TYPE).name)]
+
+    assert found == [(name, name) for name in ("brief", "long", "longest", "long")]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ What the engine does most is run beside both, too, and may touch no more pages o
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, timedelta
+from functools import partial
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,7 +16,7 @@ from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
 
-from tasks_app import sql
+from tasks_app import scope, sql
 from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedule, schedule_many
 from tasks_app.client.rolling import failing_keys
 from tasks_app.core.overdue import Answer
@@ -42,6 +43,7 @@ from tasks_app.engine.watch.figures import next_hour
 from tasks_app.engine.watch.job_browse import JobFilter, Sort, last_runs, page_of_instances, page_of_jobs, sorted_jobs
 from tasks_app.engine.watch.job_history import read_history
 from tasks_app.engine.watch.letters import LetterFilter, page_of_letters
+from tasks_app.engine.watch.listing import page_of_tasks
 from tasks_app.engine.watch.runs import RunFilter, page_of_runs
 from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.site_status import last_choices, read_sites
@@ -123,6 +125,7 @@ EXPECTED_TO_GROW = {
     "recent_deaths": "the dead letters of a few seconds, between two numbers; run below",
     "count_sample": "a share of the pages that gets smaller with the table",
     "count_used": "the same; for tenants with a quota",
+    "may_be_near": "the same, a fifth of it",
     "note_used": "what tenants have used in two hours, in an index by hour",
     "count_quotas": "the same",
     "canary_returns": "the minutes since the last one that was judged; run below",
@@ -220,6 +223,35 @@ def look_at_safeguards() -> None:
 
 def look_for(**wanted: object) -> Callable[[], object]:
     return lambda: browse(Filter(**wanted), size=20, seconds=0)
+
+
+def lists_of(tenant: str) -> dict[str, Callable[[], object]]:
+    """What members of a tenant look at, in the role of their requests."""
+
+    def in_scope(read: Callable[[], object]) -> None:
+        with scope.request():
+            scope.settle(tenant)
+            read()
+
+    def tasks(**wanted: object) -> Callable[[], object]:
+        return lambda: page_of_tasks(Filter(tenant, **wanted), size=20, seconds=0)
+
+    lists = {
+        "all": tasks(),
+        "by key": tasks(key="key-77"),
+        "by prefix": tasks(key_prefix="key-0"),
+        "by job": tasks(job=20),
+        "dead": tasks(state="DEAD"),
+        "running": tasks(state="RUNNING"),
+        "due": tasks(state="DUE"),
+        "by run": tasks(ran_from=timezone.now() - timedelta(days=2)),
+        "of dead letters": lambda: page_of_letters(LetterFilter(tenant), None, 20),
+        "of jobs": lambda: page_of_jobs(JobFilter(tenant), "job-77", 20),
+        "of runs": lambda: read_lines(page_of_runs(RunFilter(tenant, 77), None, 20)[0]),
+        "of campaigns": lambda: page_of_campaigns(CampaignFilter(tenant), None, 20),
+        "of the audit": lambda: page_of_entries(AuditFilter(tenant), None, 20),
+    }
+    return {f"list {name} as {tenant}": partial(in_scope, read) for name, read in lists.items()}
 
 
 def take_chores() -> None:
@@ -390,6 +422,9 @@ DOES = {
     "list by due time": look_for(due_from=timezone.now() + timedelta(days=1), task_type=LIMITED),
     "list by run": look_for(ran_from=timezone.now() - timedelta(days=2)),
     "list by change": look_for(changed_from=timezone.now() - timedelta(days=2), state="CANCELLED"),
+    # Row-level security adds a condition to each: whoever has all of it, and whoever has next to nothing.
+    **lists_of("default"),
+    **lists_of("tenant-7"),
 }
 
 

@@ -1,0 +1,21 @@
+-- may_be_near: whether count_used has to count now. It does if by some pages, fewer than it reads, a tenant may be near its quota of
+-- tasks; or if one was near it, or was never counted. A table that has few rows is counted anyway.
+WITH share AS MATERIALIZED (
+    SELECT least(1.0, %(rows)s / greatest(reltuples, 1)::float8) AS of_all FROM pg_class WHERE oid = 'punctual_task'::regclass
+), bounded AS MATERIALIZED (
+    SELECT name, max_tasks, tasks IS NULL OR at_limit OR 'max_tasks' = ANY (near) AS sure
+    FROM punctual_tenant WHERE max_tasks IS NOT NULL
+)
+SELECT EXISTS (SELECT FROM bounded)
+       AND ((SELECT of_all FROM share) >= 1
+            OR EXISTS (SELECT FROM bounded WHERE sure)
+            OR EXISTS (
+                SELECT FROM (
+                    SELECT t.tenant, count(*)::float8 AS found
+                    FROM punctual_task t TABLESAMPLE SYSTEM ((SELECT 100 * of_all FROM share))
+                    WHERE t.due_at IS NOT NULL OR t.status IN ('RUNNING', 'BLOCKED', 'AWAY')
+                    GROUP BY t.tenant
+                ) AS live
+                JOIN bounded b ON b.name = live.tenant
+                CROSS JOIN share
+                WHERE live.found / share.of_all * (1 + 3 * sqrt(%(rows_a_page)s / live.found)) >= %(near)s * b.max_tasks))
