@@ -64,14 +64,13 @@ def test_who_has_browsed_does_nothing_else_and_alone_it_is_done_last():
 
 
 def test_another_process_takes_the_place_of_the_one_that_has_browsed(tmp_path):
+    """Of two, one is held up by a test until another one of the same kind is run."""
+    os.mkfifo(tmp_path / "way")
     (tmp_path / "tests" / "browser").mkdir(parents=True)
     (tmp_path / "tests" / "browser" / "test_page.py").write_text("def test_browses():\n    pass\n")
-    waits = "import pathlib, time\n\n\ndef test_waits():\n"
-    waits += "    while not pathlib.Path(__file__).with_name('done').exists():\n        time.sleep(0.01)\n"
-    (tmp_path / "test_a.py").write_text(waits)
-    (tmp_path / "test_b.py").write_text(
-        "import pathlib\n\n\ndef test_b():\n    pathlib.Path(__file__).with_name('done').touch()\n"
-    )
+    for name, mode in {"a": "r", "b": "w"}.items():
+        text = f"def test_meets_the_other():\n    open({str(tmp_path / 'way')!r}, {mode!r}).close()\n"
+        (tmp_path / f"test_{name}.py").write_text(text)
 
     ended = run_beside(tmp_path, 2)
 
