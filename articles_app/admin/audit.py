@@ -22,6 +22,7 @@ from tasks_app.client import ScheduleConflict
 from tasks_app.pages.typed import take_back
 
 from .hints import LABELS
+from .numbers import read_revision
 from .page import AUDIT_RIGHT, BUSY, OVERTAKEN, is_locked
 from .timeline import events_since
 from .times import database_now, spoken
@@ -82,8 +83,7 @@ def audit_page(request: HttpRequest, admin, article: Article) -> HttpResponse:
 
 
 def _revision(request: HttpRequest) -> int:
-    given = request.POST.get("revision", "")
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else -1
+    return read_revision(request.POST.get("revision", ""))
 
 
 def _decide(

@@ -22,6 +22,7 @@ from tasks_app.pages.typed import take_back
 
 from .hints import LABELS
 from .move_form import MoveForm, Proposal, propose
+from .numbers import NONE, read_id, read_revision
 from .page import BUSY, is_locked
 from .questions import ON_ITS_WAY
 from .times import database_now, spoken
@@ -68,8 +69,9 @@ def _read_chosen(text: str) -> dict[int, int]:
     chosen = {}
     for part in text.split(","):
         id_, _, revision = part.partition(":")
-        if id_.isdecimal() and revision.isdecimal() and len(id_) < 19 and len(revision) < 10:
-            chosen[int(id_)] = int(revision)
+        one = read_id(id_), read_revision(revision)
+        if NONE not in one:
+            chosen[one[0]] = one[1]
     return chosen
 
 

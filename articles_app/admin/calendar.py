@@ -20,6 +20,7 @@ from tasks_app.client import ScheduleConflict
 from tasks_app.pages.typed import take_back
 
 from .move_form import TO, MoveForm
+from .numbers import NONE, read_id, read_revision
 from .page import BUSY, OVERTAKEN, is_locked
 from .questions import ON_ITS_WAY, Question, publish_at_once
 from .timeline import Entry, events_since
@@ -82,14 +83,11 @@ def calendar(request: HttpRequest, admin) -> HttpResponse:
 
 
 def _sent(data: QueryDict, zone: ZoneInfo) -> Moving | None:
-    id_, revision = data.get("article", ""), data.get("revision", "")
-    if not (revision.isascii() and revision.isdecimal() and len(revision) < 10):
-        return None
-    article = _article(id_)
-    if article is None:
+    revision, article = read_revision(data.get("revision", "")), _article(data.get("article", ""))
+    if revision == NONE or article is None:
         return None
     given = {"mode": TO, "zone": data.get("zone", ""), "at": data.get("at", ""), "at_meant": data.get("at_meant", "")}
-    return Moving(article, int(revision), MoveForm(given, zone))
+    return Moving(article, revision, MoveForm(given, zone))
 
 
 def _opened(id_: str, zone: ZoneInfo) -> Moving | None:
@@ -103,9 +101,7 @@ def _opened(id_: str, zone: ZoneInfo) -> Moving | None:
 
 
 def _article(id_: str) -> Article | None:
-    if not (id_.isascii() and id_.isdecimal() and 0 < len(id_) < 19):
-        return None
-    return Article.objects.filter(id=int(id_)).only(*NEEDED).first()
+    return Article.objects.filter(id=read_id(id_)).only(*NEEDED).first()
 
 
 def _move(request: HttpRequest, moving: Moving, now: datetime) -> bool:

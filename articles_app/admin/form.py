@@ -16,6 +16,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from articles_app.models import TITLE_LENGTH, Article
 from articles_app.states import ArticleStatus
 
+from .numbers import read_revision
 from .times import UnclearTime, read_local, typed, with_offset, zone_named
 
 BODY_LENGTH = 1_000_000
@@ -97,8 +98,7 @@ class ArticleForm(LocalTimes, forms.Form):
 
     @property
     def revision(self) -> int:
-        given = self.data.get("revision", "")
-        return int(given) if given.isdecimal() and len(given) < 10 else -1
+        return read_revision(self.data.get("revision", ""))
 
     @property
     def creation(self) -> UUID | None:

@@ -16,6 +16,7 @@ from articles_app.states import ArticleStatus, sources_of
 from tasks_app.pages.lists import SHOWN, refuse_unknown
 
 from .hints import Hint, badge_of, hints
+from .numbers import NONE, read_id
 from .times import day_only, hour_only, typed
 
 WEEK, HOURS = 7, 24
@@ -150,9 +151,9 @@ def _date(name: str, text: str) -> date:
 def _after(text: str) -> tuple[datetime, int]:
     at, _, id_ = text.partition("~")
     try:
-        if not (id_.isascii() and id_.isdecimal() and len(id_) < 19):
+        if read_id(id_) == NONE:
             raise ValueError
-        return datetime.fromisoformat(at).replace(tzinfo=UTC), int(id_)
+        return datetime.fromisoformat(at).replace(tzinfo=UTC), read_id(id_)
     except ValueError:
         raise BadRequest(
             gettext("after={text!r} is not a place in a day; follow the link of the page.").format(text=text[:SHOWN])

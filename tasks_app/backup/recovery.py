@@ -63,6 +63,10 @@ SERVING = {"max_connections": "200", "wal_level": "replica"}
 # What a server says that will let us in later; it speaks English, since its environment has LC_ALL=C.
 NOT_YET = ("the database system is", "too many clients", "remaining connection slots")
 
+# How much tarfile has in its hands. It copies what is left of that whenever it reads a header or a small file, so the
+# more there is, the longer it takes.
+TAR_BYTES = 64 << 10
+
 Answer = TypeVar("Answer")
 
 
@@ -73,7 +77,7 @@ def extract(store: Store, base: Base, data: Path, account: Account, progress: Pr
         hashed = _Hashed(file)
         unpacked = io.BufferedReader(_Plain(pa.CompressedInputStream(pa.PythonFile(hashed, mode="r"), "zstd")), CHUNK)
         try:
-            with tarfile.open(fileobj=unpacked, mode="r|", bufsize=CHUNK) as tar:
+            with tarfile.open(fileobj=unpacked, mode="r|", bufsize=TAR_BYTES) as tar:
                 done = 0
                 for member in tar:
                     _put(tar, member, data, owner)

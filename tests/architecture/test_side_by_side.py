@@ -63,6 +63,21 @@ def test_who_has_browsed_does_nothing_else_and_alone_it_is_done_last():
     assert [alone.next(0) for _ in range(7)] == [2, 3, 0, 1, 4, 5, END]
 
 
+def test_another_process_takes_the_place_of_the_one_that_has_browsed(tmp_path):
+    """Of two, one is held up by a test until another one of the same kind is run."""
+    os.mkfifo(tmp_path / "way")
+    (tmp_path / "tests" / "browser").mkdir(parents=True)
+    (tmp_path / "tests" / "browser" / "test_page.py").write_text("def test_browses():\n    pass\n")
+    for name, mode in {"a": "r", "b": "w"}.items():
+        text = f"def test_meets_the_other():\n    open({str(tmp_path / 'way')!r}, {mode!r}).close()\n"
+        (tmp_path / f"test_{name}.py").write_text(text)
+
+    ended = run_beside(tmp_path, 2)
+
+    assert "3 passed" in ended.stdout, ended.stdout + ended.stderr
+    assert len(re.search(r"ended after ([\d, ]+) s", ended.stdout)[1].split(",")) == 3
+
+
 def test_in_another_order_the_same_files_are_handed_out_and_the_same_way_with_the_same_seed():
     names = [f"tests/unit/test_{number}.py" for number in range(20)]
     orders = [[files.next(0) for _ in range(21)] for files in (_Files(names, True, seed) for seed in (None, 7, 7, 8))]

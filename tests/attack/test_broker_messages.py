@@ -303,7 +303,7 @@ def mutants(draw, message: dict) -> bytes:
     return bytes(item[: draw(st.integers(0, len(item)))] if draw(st.integers(0, 9)) == 0 else item)
 
 
-@settings(max_examples=150 if FULL else 50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150 if FULL else 20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_is_made_of_a_message_nothing_but_our_own_comes_out(reader, real, data):
     item = data.draw(mutants(real))

@@ -5,6 +5,7 @@ collect all of them would take each process half a minute.
 
 Files whose tests mostly wait are run beside files whose tests mostly compute, so that the processor is always busy and
 never has more waiting for it than it must; and all that use a browser by one process, which has one for all of them.
+Another one takes its place when it is done.
 
 No test may depend on which files were run before its own. `--shuffle 7` hands them out in another order, and a test
 that fails says which files its process had run before.
@@ -162,7 +163,8 @@ class _Overseer:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        processes = [_Process(self._config, place) for place in range(self._config.getoption("side_by_side"))]
+        number = self._config.getoption("side_by_side")
+        processes = [_Process(self._config, place) for place in range(number)]
         talking = {process.pipe: process for process in processes}
         try:
             while talking:
@@ -170,7 +172,12 @@ class _Overseer:
                     try:
                         self._listen(session, talking[pipe], *pipe.recv())
                     except EOFError:
-                        self._ended(talking.pop(pipe))
+                        done = talking.pop(pipe)
+                        well, stopping = self._ended(done), session.shouldfail or session.shouldstop
+                        if well and self._files.left and not stopping:
+                            another = _Process(self._config, done.place + number)
+                            processes.append(another)
+                            talking[another.pipe] = another
         finally:
             for process in processes:
                 process.pipe.close()
@@ -208,12 +215,12 @@ class _Overseer:
             tell = hook.pytest_runtest_logreport if what == "report" else hook.pytest_collectreport
             tell(report=report)
 
-    def _ended(self, process: _Process) -> None:
-        """If it died, its test fails; what else it had to run of that file is not run."""
+    def _ended(self, process: _Process) -> bool:
+        """Whether all was well. If it died, its test fails; what else it had to run of that file is not run."""
         self._ends.append(time.monotonic() - self._begun)
         status = process.popen.wait()
         if process.over and status in ENDED_WELL:
-            return
+            return True
         if self._files is not None:
             self._files.lose(process.place)
         where = process.running or "between two tests"
@@ -226,6 +233,7 @@ class _Overseer:
             when="call",
         )
         self._config.hook.pytest_runtest_logreport(report=report)
+        return False
 
 
 class _Files:
@@ -253,6 +261,11 @@ class _Files:
         # Playwright leaves an event loop running in its thread, in which nobody else can run one.
         over = not rest or (place == self._browser and self._has_browsed)
         return END if over else rest.popleft()
+
+    @property
+    def left(self) -> bool:
+        """Whether there is something for a process that has browsed nothing."""
+        return bool(self._waiting or self._computing)
 
     def lose(self, place: int) -> None:
         """The process there has died. The next one browses, if it did."""

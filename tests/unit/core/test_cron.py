@@ -147,7 +147,7 @@ def matches(values, wall: datetime, both_days: bool) -> bool:
     )
 
 
-@settings(max_examples=80 if FULL else 25, deadline=None)
+@settings(max_examples=80 if FULL else 12, deadline=None)
 @given(fields, st.booleans(), st.integers(0, 400 * 24 * 60))
 def test_the_times_are_those_a_walk_over_every_minute_finds(values, springs, start):
     text = ("0 " if springs else "") + as_text(values)
@@ -254,7 +254,7 @@ def listed(items):
     return st.one_of(anything, some)
 
 
-@settings(max_examples=80 if FULL else 25, deadline=None)
+@settings(max_examples=80 if FULL else 12, deadline=None)
 @given(listed(day_items()), listed(month_items()), listed(weekday_items()), st.booleans(), st.integers(0, 1500))
 def test_the_days_are_those_a_walk_over_every_day_finds(day, month, weekday, springs, start):
     text = f"{'0 ' if springs else ''}0 0 {day[0]} {month[0]} {weekday[0]}"

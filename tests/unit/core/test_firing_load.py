@@ -23,6 +23,7 @@ from tasks_app.core.firing_load import (
 )
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Schedule
+from tests.support.scale import FULL
 from tests.unit.core.test_cron import as_text, fields, matches
 
 BEGINS = datetime(2026, 11, 16, 12, 31, tzinfo=UTC)
@@ -56,7 +57,7 @@ jobs = st.tuples(
 
 
 # A smaller example would cost more walks than it is worth.
-@settings(max_examples=25, deadline=None, phases=[Phase.generate])
+@settings(max_examples=25 if FULL else 8, deadline=None, phases=[Phase.generate])
 @given(st.lists(jobs, min_size=1, max_size=3))
 def test_the_load_is_what_a_walk_over_every_minute_finds(made):
     from tasks_app.core.errors import InvalidTask
@@ -72,7 +73,7 @@ def test_the_load_is_what_a_walk_over_every_minute_finds(made):
     assert count(BEGINS, groups).lanes == by_walking(BEGINS, made)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40 if FULL else 10, deadline=None)
 @given(st.integers(1, 100_000), st.integers(0, 99_999), st.integers(0, 7200))
 def test_an_interval_is_counted_without_a_walk(every, phase, delay):
     start = int(BEGINS.timestamp())

@@ -15,21 +15,9 @@ from .search import calm_steps, search
 
 # Each scope with the number of states it has to have: whoever makes one smaller does it here, in the open.
 SCOPES = {
-    "one unit, edited, cancelled and replayed": (
-        Scope(edits=1, cancels=1, replays=1),
-        8_900,
-    ),
-    "one unit, edited and in doubt": (
-        Scope(edits=1, doubts=1),
-        8_900,
-    ),
     "one unit, everything once but edits": (
         Scope(cancels=1, replays=1, doubles=1, doubts=1),
         7_400,
-    ),
-    "one unit edited twice, dead letters": (
-        Scope(edits=2, replays=1, outcomes=("ok", "dead"), verbs=("reschedule",)),
-        10_900,
     ),
     "dead letters, replayed and discarded": (
         Scope(edits=1, replays=1, discards=1, outcomes=("ok", "dead")),
@@ -42,14 +30,6 @@ SCOPES = {
     "two tasks in one batch, doubts": (
         Scope(units=2, doubts=1, outcomes=("ok",)),
         4_300,
-    ),
-    "two tasks in one batch, edited": (
-        Scope(units=2, workers=1, edits=1, verbs=("ensure",), outcomes=("ok",)),
-        13_100,
-    ),
-    "two tasks lost and tried alone": (
-        Scope(units=2, workers=1, batches=3, outcomes=("ok",)),
-        9_000,
     ),
     "a rolling task, edited": (
         Scope(rolling=True, edits=1, cancels=1),
@@ -75,10 +55,6 @@ SCOPES = {
         Scope(pauses=True, doubles=1, edits=1, verbs=("reschedule",), outcomes=("ok",)),
         8_800,
     ),
-    "what is over is moved, asked for again and comes back": (
-        Scope(mover=True, edits=1, cancels=1, workers=1, outcomes=("ok",)),
-        10_900,
-    ),
     "two editors bring it back at once": (
         Scope(mover=True, edits=2, editors=2, article=False, workers=1, batches=1, outcomes=("ok",)),
         2_200,
@@ -86,10 +62,6 @@ SCOPES = {
     "a key is asked for again while its task is moved": (
         Scope(mover=True, edits=1, verbs=("schedule",), article=False, cancels=1, workers=1, outcomes=("ok",)),
         1_900,
-    ),
-    "a task that is away, cancelled and moved": (
-        Scope(outcomes=("away",), reports=1, cancels=1, edits=1, workers=1),
-        12_400,
     ),
     "a task that is away, in doubt and replayed": (
         Scope(outcomes=("ok", "away"), reports=2, doubts=1, replays=1, workers=1),
@@ -99,10 +71,6 @@ SCOPES = {
         Scope(outcomes=("away",), rolling=True, reports=2, cancels=1, workers=1),
         1_600,
     ),
-    "two tasks of a batch, both away": (
-        Scope(units=2, outcomes=("away",), reports=1, workers=1, article=False),
-        9_600,
-    ),
     "two tasks of one batch, one or both away": (
         Scope(units=2, batches=1, outcomes=("ok", "away"), reports=1, workers=1, article=False),
         1_000,
@@ -111,17 +79,14 @@ SCOPES = {
         Scope(ahead=True, edits=1, cancels=1, workers=1, outcomes=("ok", "fail")),
         8_600,
     ),
-    "two tasks in one batch, claimed ahead of their time": (
-        Scope(ahead=True, units=2, cancels=1, workers=1, outcomes=("ok",)),
-        18_300,
-    ),
     "the wheel, snoozes, skips and timeouts": (
         Scope(wheel=True, edits=1, outcomes=("ok", "snooze", "skip"), timeouts=True),
         4_000,
     ),
 }
 
-# 1.6 million states more, in three minutes: the scopes above put together, and wider ones.
+# 1.6 million states more, in three minutes: the scopes above put together, and wider ones. What is a part of one of
+# these is above, too, only if it has something that no other scope there has.
 WIDE_SCOPES = {
     "one unit, everything once but doubled messages": (
         Scope(edits=1, cancels=1, replays=1, doubts=1),
@@ -154,6 +119,10 @@ WIDE_SCOPES = {
     "two tasks of a batch, one or both away": (
         Scope(units=2, outcomes=("ok", "away"), reports=1, workers=1, article=False),
         16_400,
+    ),
+    "two tasks in one batch, claimed ahead of their time": (
+        Scope(ahead=True, units=2, cancels=1, workers=1, outcomes=("ok",)),
+        18_300,
     ),
     "one unit, everything once": (
         Scope(edits=1, cancels=1, replays=1, doubles=1, doubts=1),
