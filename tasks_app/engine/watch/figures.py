@@ -1,5 +1,6 @@
 """What the last hour was like and what the next one brings: sums over the batches' figures, and the due index."""
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -30,10 +31,8 @@ class Figures:
     def add(self, ok: int, failed: int, lateness: Sequence[int]) -> None:
         self.ok += ok
         self.failed += failed
-        if len(self.lateness) < len(lateness):
-            self.lateness += [0] * (len(lateness) - len(self.lateness))
-        for bucket, count in enumerate(lateness):
-            self.lateness[bucket] += count
+        shorter, longer = sorted((self.lateness, lateness), key=len)
+        self.lateness = [*map(operator.add, shorter, longer), *longer[len(shorter) :]]
 
     def percentile_ms(self, share: float) -> float | None:
         return percentile_ms(self.lateness, share)

@@ -26,6 +26,7 @@ class Found(NamedTuple):
 
 
 def events_of(task: TaskFields) -> Found:
+    """Of a task that was read with its tries (lifecycle.tries)."""
     sinces, untils = zip(*_stretches(_moments(task)), strict=True)
     asked = {"sinces": list(sinces), "untils": list(untils), "task": task.id, "most": MOST_ROWS}
     ((cut, ids, first, last),) = run("events_near", asked, long=True)
