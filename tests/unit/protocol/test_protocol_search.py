@@ -31,6 +31,10 @@ SCOPES = {
         Scope(units=2, doubts=1, outcomes=("ok",)),
         4_300,
     ),
+    "two tasks lost and tried alone": (
+        Scope(units=2, workers=1, batches=3, outcomes=("ok",)),
+        9_000,
+    ),
     "a rolling task, edited": (
         Scope(rolling=True, edits=1, cancels=1),
         8_800,
