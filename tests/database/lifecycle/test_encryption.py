@@ -482,7 +482,8 @@ OLD, NEW = new_key(), new_key()
 
 
 def use(settings, *keys: object) -> None:
-    settings.PUNCTUAL = settings.PUNCTUAL | {"SECRET_KEYS": keys}
+    # No worker falls silent meanwhile, however slow the machine is.
+    settings.PUNCTUAL = settings.PUNCTUAL | {"SECRET_KEYS": keys, "NODE_TTL_SECONDS": 60.0}
 
 
 def test_a_master_is_rotated_without_touching_data_and_taking_it_away_too_early_is_told(settings):
