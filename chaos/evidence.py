@@ -11,9 +11,10 @@ from django.conf import settings
 from django.db import connection
 
 from tasks_app.engine.doctor.whole import broken_rules
+from tasks_app.engine.nodes import worker_of
 from tasks_app.models import Campaign
 
-from . import curbs, journal, leaving, sites, turns
+from . import curbs, draining, journal, leaving, sites, turns
 from .events import EventEvidence, Matched, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
@@ -82,6 +83,12 @@ def _wrong_starts(fleet: Fleet) -> list[str]:
     where = {pid: site for name, site in sites.SITES.items() for pid in fleet.members[name].children_seen}
     named = (sites.Started(int(name.rpartition(":")[2]), at) for name, at in starts)
     return list(sites.wrong_starts(sites.seen(), named, where))
+
+
+def wrong_drains(drains: Iterable[draining.Drained]) -> list[str]:
+    starts = _query(f"SELECT worker, date_part('epoch', started_at) FROM {BATCHES} WHERE started_at IS NOT NULL")
+    named = (draining.Started(worker_of(slot), at) for slot, at in starts)
+    return list(draining.wrong_drains(drains, named))
 
 
 def _wrong_leaving(left: Mapping[int, leaving.Copied]) -> list[str]:

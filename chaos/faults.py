@@ -9,7 +9,7 @@ import redis
 from tasks_app.embedded import Services
 from tasks_app.embedded.standby import Standby
 
-from . import curbs, leaving, sites, suspension
+from . import curbs, draining, leaving, sites, suspension
 from .copies import Copy
 from .fleet import Fleet
 from .proxy import Proxy
@@ -30,6 +30,7 @@ class Faults:
         self.receiver: Receiver | None = None  # of webhooks, if there is one
         self.copy: Copy | None = None  # of the database, while there is one
         self.wrong_copies: list[str] = []  # what those did that there were
+        self.drains: list[draining.Drained] = []  # of workers, one after the other
         self.proxy: Proxy | None = None  # between site main and the database, if there are two sites
 
     def begin(self, fault: Fault) -> None:
@@ -172,6 +173,16 @@ class Faults:
     def end_suspend(self, name: str) -> None:
         self._services.postgres.wait_ready()
         suspension.resume(name)
+
+    # Workers.
+
+    def begin_drain(self, name: str) -> None:
+        self._services.postgres.wait_ready()
+        self.drains.append(draining.drain(self._fleet.members[name].pid))
+
+    def end_drain(self, _: str) -> None:
+        self._services.postgres.wait_ready()
+        self.drains[-1] = draining.resume(self.drains[-1])
 
     # Safeguards.
 

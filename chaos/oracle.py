@@ -56,6 +56,9 @@ class Evidence:
     wrong_curbs: list[str] = field(default_factory=list)  # left behind, or what they hold back ran all the same
     wrong_leaving: list[str] = field(default_factory=list)  # of a tenant that was archived
     wrong_copies: list[str] = field(default_factory=list)  # of the database that did anything, or didn't notice
+    wrong_drains: list[str] = field(
+        default_factory=list
+    )  # of workers that started something although they were drained
     wrong_starts: list[str] = field(default_factory=list)  # by a site while another one was open
     wrong_turns: list[str] = field(default_factory=list)  # instances of a job that overlapped, or never ended
 
@@ -226,6 +229,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("leaving", sentence)
     for sentence in evidence.wrong_copies:
         seen.add("copies", sentence)
+    for sentence in evidence.wrong_drains:
+        seen.add("drain", sentence)
     for sentence in evidence.wrong_starts:
         seen.add("site", sentence)
     for sentence in evidence.wrong_curbs:

@@ -147,7 +147,8 @@ class _Run:
         from . import evidence
 
         found = evidence.gather(self.scenario, self.script, wishes, self.fleet, (self.calm, self.end))
-        verdict = judge(replace(found, wrong_copies=self.faults.wrong_copies))
+        wrong_drains = evidence.wrong_drains(self.faults.drains) if self.scenario.drains else []
+        verdict = judge(replace(found, wrong_copies=self.faults.wrong_copies, wrong_drains=wrong_drains))
         found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends())
         result = Result(self.scenario, self.seed, verdict, found, round(drained_after, 1))
         if not result.passed:

@@ -68,6 +68,7 @@ class Scenario:
     turns: bool = False  # jobs that must not run over themselves fire every second
     crowds: bool = False  # tenants share a lane: half of the tasks come in waves, of two of them
     leaves: bool = False  # half of the tasks are of a tenant that is archived meanwhile
+    drains: bool = False  # workers are drained and taken back
     holds: bool = False  # safeguards are forced and ended, and a witness sees what they hold back
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     standby: bool = False  # the database has a synchronous standby, and every process knows both servers
@@ -234,6 +235,17 @@ def _suspend(dice: random.Random) -> Iterable[Fault]:
         yield Fault(round(killed, 2), "kill", dice.choice(BEATS + WORKERS))
 
 
+def _drain(dice: random.Random) -> Iterable[Fault]:
+    """One worker after the other, so that one is left to work; a beat dies meanwhile, and every other time the second
+    one when the worker is taken back."""
+    for number, at in enumerate(every(11, until=42)):
+        yield Fault(at, "drain", WORKERS[number % len(WORKERS)], 8.0)
+        first, second = dice.sample(BEATS, 2)
+        yield Fault(round(at + dice.uniform(0.3, 3), 2), "kill", first)
+        if number % 2:
+            yield Fault(round(at + dice.uniform(7.5, 9), 2), "kill", second)
+
+
 def _leave(dice: random.Random) -> Iterable[Fault]:
     """Beats do it, so most of the others are for them; the archive begins when half of its tasks have run."""
     yield Fault(24.0, "archive_tenant", LEAVING)
@@ -380,6 +392,13 @@ ALL = {
             "the tenant suspended and resumed six times; kill -9 of beats and workers, half of it meanwhile",
             60,
             _suspend,
+        ),
+        Scenario(
+            "drain",
+            "workers drained for 8 s and taken back, in turn, four times; kill -9 of a beat six times meanwhile",
+            58,
+            _drain,
+            drains=True,
         ),
         Scenario(
             "leave",

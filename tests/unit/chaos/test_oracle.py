@@ -135,6 +135,7 @@ def test_more_doubled_effects_than_tasks_in_flight_are_seen_even_if_each_has_an_
         {"longest_schedule_ms": 1001.0, "schedule_limit_ms": 1000},
         {"moves": True, "in_the_past": 0},
         {"wrong_curbs": ["a curb is left: lane low"]},
+        {"wrong_drains": ["host:7 started nothing after it was taken back"]},
         {"wrong_leaving": ["3 of its tasks are still in the database"]},
         {"wrong_copies": ["effects in the copy: 7 when it was taken, and 9 at its end"]},
         {"wrong_answers": ["reschedule of x answered CREATED instead of IGNORED"]},

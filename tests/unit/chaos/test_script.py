@@ -99,6 +99,17 @@ def test_every_safeguard_is_ended_once_by_a_person_and_once_by_itself_while_beat
     assert sum(fault.kind == "kill" and fault.target in BEATS for fault in script) == 4
 
 
+def test_each_worker_is_drained_while_the_other_works_and_beats_die():
+    script = ALL["drain"].script(1)
+    drained = [fault for fault in script if fault.kind == "drain"]
+
+    assert {fault.target for fault in drained} == {*WORKERS}
+    assert all(one.at + one.seconds < other.at for one, other in pairwise(drained))
+    for one in drained:
+        inside = [fault for fault in script if fault.kind == "kill" and one.at < fault.at < one.at + one.seconds]
+        assert inside and {fault.target for fault in inside} <= {*BEATS}
+
+
 def test_the_mover_is_hit_by_every_kind_of_fault_that_can_end_it():
     kinds = {(fault.kind, fault.target) for fault in ALL["move"].script(1)}
 
