@@ -32,10 +32,11 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.lifecycle.tenants import know
-from tasks_app.models import DlqEntry, HostHealth, JobDefinition, QuotaUse, Tenant, TenantArchive
+from tasks_app.models import Campaign, DlqEntry, HostHealth, JobDefinition, QuotaUse, Tenant, TenantArchive
 from tasks_app.sql import execute
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
+from tests.support.campaigns import carried_out
 from tests.support.engine import run_due
 from tests.support.graphs import begun, family
 from tests.support.jobs import make, nightly
@@ -148,6 +149,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         ids["campaign_id"] = start_matching(kind, Filter(tenant="default"), operator()).id
         if one.id == "resume_campaign":
             verbs.pause(ids["campaign_id"], operator())
+        elif one.id == "undo_campaign":
+            carried_out(Campaign.objects.get(id=ids["campaign_id"]))
     elif one.id == "backfill_jobs":
         for number_, name in ((12, "one"), (13, "two")):  # as its example names them
             JobDefinition.objects.filter(id=make(name).id).update(id=number_)
