@@ -196,7 +196,7 @@ def _operation(operation: UUID) -> tuple[AuditEntry, QuerySet[AuditEntry]]:
     first = entries.order_by("id").first()
     if first is None:
         raise Http404(gettext("There is no such operation."))
-    return first, entries.exclude(subject=ORDER, task_id=None)
+    return first, entries.exclude(subject__startswith=ORDER, task_id=None)
 
 
 def _of_jobs(counts: Counter) -> list[tuple[int, str]]:

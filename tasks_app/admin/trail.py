@@ -119,7 +119,7 @@ def link_of(entry: AuditEntry) -> str:
     name = entry.subject.removeprefix(f"{kind} ")
     if kind in _PAGES and (name.isdecimal() or kind == "worker"):
         return console_url(_PAGES[kind], name)
-    if entry.subject == ORDER:
+    if entry.subject.startswith(ORDER):
         return console_url("tasks_app_operation", entry.operation)
     if kind == "lane":
         return console_url("tasks_app_node_changelist")

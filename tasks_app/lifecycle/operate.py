@@ -19,7 +19,9 @@ from .dead_letter import discard, replay
 from .request import Request, checked_instant
 from .retry_limit import retried_too_often
 
-ORDER = "order"  # the subject of the entry of one for several tasks that is no campaign
+ORDER = (
+    "order from task "  # so begins the subject of one for several tasks that is no campaign; the first of them follows
+)
 PART = "of"  # in the detail of an entry: the order that it is a part of
 
 
@@ -145,8 +147,8 @@ def operate(
         due = _write(rows, decided, operator, times)
         entries = []
         if len(rows) > 1 and not part_of:
-            part_of = ORDER
-            entries.append(_order(rows, decided, move))
+            part_of = f"{ORDER}{min(row.id for row in rows)}"  # an operation may give several
+            entries.append(_order(part_of, rows, decided, move))
         entries += [
             Entry(f"task {row.id}", answer, row.id, _detail(row, answer, times, part_of), row.tenant, row.task_type)
             for row, answer in ((row, decided[row.id]) for row in rows)
@@ -170,12 +172,12 @@ def locked_rows(ids: Sequence[int], operator: Operator) -> list[Row]:
     return rows
 
 
-def _order(rows: Sequence[Row], decided: Mapping[int, Answer], move: Move | None) -> Entry:
+def _order(subject: str, rows: Sequence[Row], decided: Mapping[int, Answer], move: Move | None) -> Entry:
     """The one row of an order for several tasks; theirs are the details behind it."""
     tenants, types = {row.tenant for row in rows}, {row.task_type for row in rows}
     detail = {"tasks": len(rows), "answers": Counter(decided.values())} | (move.options if move else {})
     return Entry(
-        ORDER,
+        subject,
         "ordered",
         None,
         detail,

@@ -11,7 +11,11 @@ from tests.support.browser import PASSWORD, person
 from tests.support.clients import client_of
 from tests.support.editor import LIST, RIGHTS, url
 from tests.support.editor_pages import messages, open_page
+from tests.support.wait import wait_until
 from tests.support.walks import walks
+
+# What the browser keeps of what was typed. Not with wait_for_function, which would need eval.
+KEPT = "Object.keys(localStorage).filter((key) => key.startsWith('punctual_article'))"
 
 # Buttons
 
@@ -150,10 +154,10 @@ def test_what_was_typed_is_offered_back_to_who_typed_it_until_it_is_saved(visits
     page.reload()
     expect(page.get_by_label("Text")).to_have_value("Hours of work")
     expect(kept).to_be_hidden()
-    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('punctual_article'))") == []
+    assert page.evaluate(KEPT) == []
 
     page.get_by_label("Text").fill("Nobody else's business")
-    page.wait_for_function("Object.keys(localStorage).some((key) => key.startsWith('punctual_article'))")
+    wait_until(lambda: page.evaluate(KEPT))
     session = client_of(person("bob", *RIGHTS)).cookies["sessionid"].value
     page.context.add_cookies([{"name": "sessionid", "value": session, "url": visits.url}])
     page.reload()
@@ -165,7 +169,7 @@ def test_what_was_typed_is_offered_back_to_who_typed_it_until_it_is_saved(visits
 def test_a_new_article_that_was_made_is_not_offered_again_and_one_that_was_not_is(visits, ann):
     page = open_page(visits, ann, f"{LIST}add/")
     page.get_by_label("Title").fill("Only typed")
-    page.wait_for_function("Object.keys(localStorage).some((key) => key.startsWith('punctual_article'))")
+    wait_until(lambda: page.evaluate(KEPT))
     page.goto(LIST)
     page.goto(f"{LIST}add/")
     page.get_by_role("button", name="Put it back into the form").click()

@@ -12,7 +12,7 @@ AT = "/ops/punctual"  # where the shop has the console
 # What is sent by a form or answers to a program, and Django's forms, of which we have none.
 NO_PAGE = re.compile(
     "login|language|search|tenant|autocomplete|view_on_site|.*_(delete|history|test)"
-    "|tasks_app_(order|run|job_draft(_of)?|job_bulk|letter_(order|run|tags)"
+    "|tasks_app_(order|run|saved_(add|remove)|job_draft(_of)?|job_bulk|letter_(order|run|tags)"
     "|(scheduletask|taskbatch|auditentry|campaign|graphrun|dlqentry|recovery)_add)"
 )
 
@@ -32,6 +32,7 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "secret_id": rows.secret,
         "host": rows.host,
         "tenant": "default",
+        "page": "admin",
         "auditentry": AuditEntry.objects.latest("id").id,
         "event_id": f"{OutboxEvent.objects.latest('id').id}-1",
         "operation": rows.operation,

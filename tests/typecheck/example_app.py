@@ -98,6 +98,7 @@ from tasks_app.client.campaigns import (
     resume_campaign,
     start_backfill,
     start_campaign,
+    undo_operation,
 )
 from tasks_app.client.compensation import (
     Compared,
@@ -409,6 +410,7 @@ def many(job_id: int, since: datetime) -> int:
     pause_campaign(campaign.id, operator)
     resume_campaign(campaign.id, operator)
     cancel_campaign(campaign.id, operator)
+    undo_operation(campaign.operation, operator)
     return foreseen.instances if changed and find_campaign(campaign.id) is not None else 0
 
 

@@ -62,7 +62,8 @@ def told() -> tuple[str, int]:
 
 @pytest.fixture
 def beat(settings) -> Chores:
-    settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 30.0}  # nobody falls silent while a test runs
+    # Nobody falls silent while a test runs.
+    settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 30.0, "SHARD_LEASE_SECONDS": 30.0}
     beat = Chores(nodes.new_node_id(), "beat-1")
     beat.run_once()
     beat.wait_aside()
