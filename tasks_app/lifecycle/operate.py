@@ -19,9 +19,8 @@ from .dead_letter import discard, replay
 from .request import Request, checked_instant
 from .retry_limit import retried_too_often
 
-ORDER = (
-    "order from task "  # so begins the subject of one for several tasks that is no campaign; the first of them follows
-)
+# So begins the subject of one for several tasks that is no campaign; the number of the first of them follows.
+ORDER = "order from task "
 PART = "of"  # in the detail of an entry: the order that it is a part of
 
 

@@ -120,7 +120,7 @@ def test_of_one_order_sent_twice_at_once_one_acts(commit):
     assert set(acted.answers.values()) == {Answer.REPLAYED}
     if commit:
         assert second.answers == {}
-    assert deeds().exclude(subject="order").count() == 2
+    assert deeds().exclude(outcome="ordered").count() == 2
 
 
 @pytest.mark.parametrize("commit", [True, False])

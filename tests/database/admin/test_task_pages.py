@@ -491,12 +491,8 @@ def test_an_order_is_one_row_of_the_audit_with_its_tasks_behind_it_and_is_undone
     entries = "/admin/tasks_app/auditentry/"
 
     [(row, what)] = viewer.get(entries, {"actor": "olga", "verb": "move"}).context["entries"]
-    assert (row.subject, row.outcome, row.detail["tasks"], row.detail["by"]) == (
-        f"order from task {ids[0]}",
-        "ordered",
-        2,
-        3600,
-    )
+    assert (row.subject, row.outcome) == (f"order from task {ids[0]}", "ordered")
+    assert (row.detail["tasks"], row.detail["by"]) == (2, 3600)
     assert where in what
     every = viewer.get(entries, {"verb": "move", "each": "on"}).context["entries"]
     assert [entry.subject for entry, _ in every] == [f"task {ids[1]}", f"task {ids[0]}", row.subject]
