@@ -5,7 +5,7 @@ from functools import cache
 
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.templatetags.static import static
 from django.urls import path, reverse
@@ -27,6 +27,8 @@ from .streams import no_stream, stream
 
 TITLE = "Punctual"
 LONGEST_SEARCH = 200
+LANDS = "punctual_lands"  # in a session that has just begun, and did not begin on another page
+LANDINGS = ("ScheduleTask", "JobDefinition")  # of those who have no overview, the first that they may open
 LANGUAGES = [{"code": code, "name_local": get_language_info(code)["name_local"]} for code in (ENGLISH, CHINESE)]
 
 
@@ -69,13 +71,28 @@ class ConsoleSite(UnfoldAdminSite):
             "api_docs": api_docs(),
         }
 
+    def login(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+        answer = super().login(request, extra_context)
+        if request.method == "POST" and getattr(answer, "url", "") == reverse("admin:index", current_app=self.name):
+            request.session[LANDS] = True
+        return answer
+
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         shown = self.overview(request) if self.overview else {}
         if is_look(request):
             return TemplateResponse(request, self.index_template, self.each_context(request) | shown)
+        lands = request.session.pop(LANDS, False)
         if not shown:
+            if lands and (where := self._landing(request)):
+                return HttpResponseRedirect(where)
             shown = {"topics": ()}  # a list of pages, which changes with one's rights
         return super().index(request, shown | (extra_context or {}))
+
+    def _landing(self, request: HttpRequest) -> str | None:
+        """Where somebody goes on after the login who has no overview: editors to their articles, say."""
+        models = [model for app in self.get_app_list(request) for model in app["models"] if model["admin_url"]]
+        pages = {model["object_name"]: model["admin_url"] for model in models}
+        return next((pages[name] for name in (*LANDINGS, *pages) if name in pages), None)
 
     def help(self, request: HttpRequest, page: str) -> HttpResponse:
         """A page of the documentation, where there is a checkout."""

@@ -14,7 +14,7 @@ from django.urls.resolvers import URLResolver
 from tasks_app.console.site import ConsoleSite
 from tasks_app.pages.help import DOCS, HELP, page_for
 from tasks_app.web_checks import check_pages
-from tests.support.browser import person
+from tests.support.browser import PASSWORD, person
 from tests.support.clients import client_of
 from tests.support.jobs import make
 from tests.support.moves import MONDAY, dead, scheduled, started
@@ -132,6 +132,28 @@ def test_every_page_has_a_page_of_the_documentation_that_is_there():
         assert not anchor or anchor in anchors(file), page
     assert page_for("tasks_app_jobdefinition_change") == "jobs.md"
     assert page_for("tasks_app_job_backfill") == "backfill.md"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("rights", "lands"),
+    [
+        (["tasks_app.view_scheduletask"], "/admin/"),
+        (["articles_app.view_article"], "/admin/articles_app/article/"),
+        (["tasks_app.view_jobdefinition", "articles_app.view_article"], "/admin/tasks_app/jobdefinition/"),
+        ([], "/admin/"),
+    ],
+)
+def test_a_login_leads_to_what_somebody_works_with_once(rights, lands):
+    name, client = person("vera", *rights).username, Client()
+
+    def logged_in(asked: str) -> str:
+        return client.post(asked, {"username": name, "password": PASSWORD}, follow=True).request["PATH_INFO"]
+
+    assert logged_in("/admin/login/?next=/admin/") == lands
+    assert client.get("/admin/").status_code == 200  # the list of all pages, or the overview
+    client.logout()
+    assert logged_in("/admin/login/?next=/admin/password_change/") == "/admin/password_change/"
 
 
 @pytest.mark.django_db
