@@ -74,7 +74,7 @@ def history_chart(hours: int, step: int) -> Chart:
     summary = gettext("Nothing was noted in this time. It is noted once an hour, by the compensation scan.")
     if known:
         at, worst = min(known.items(), key=lambda one: one[1].share)
-        summary = gettext("At least {share} were fresh at any time, the fewest around {at} UTC.").format(
+        summary = gettext("At least {share} were fresh whenever it was noted, the fewest around {at} UTC.").format(
             share=_percent(worst.share), at=f"{at:%Y-%m-%d %H:%M}"
         )
         if (first := min(known)) > min(found):

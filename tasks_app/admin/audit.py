@@ -10,7 +10,7 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.console.scope import whose, working_in
 from tasks_app.console.site import console
-from tasks_app.engine.watch.audit_browse import page_of_entries
+from tasks_app.engine.watch.audit_browse import look_for_entries
 from tasks_app.engine.watch.audit_status import read_audit
 from tasks_app.engine.web import people
 from tasks_app.models import AuditEntry, AuditLink
@@ -56,7 +56,7 @@ def _listed(request: HttpRequest) -> dict:
         raise BadRequest(gettext("{after!r} is no place in this list; begin at its start.").format(after=after[:40]))
     if not form.is_valid():
         return {"form": form, "found": None}
-    found = page_of_entries(form.filter(_hidden(request)), int(after) if after else None, PAGE)
+    found = look_for_entries(form.filter(_hidden(request)), int(after) if after else None, PAGE)
     return {
         "form": form,
         "found": found,

@@ -252,7 +252,9 @@ class AuditForm(forms.Form):
     def filter(self, hidden: Collection[str]) -> AuditFilter:
         given = {name: value or None for name, value in self.cleaned_data.items()}
         each, task = given.pop("each"), given.pop("task")
-        return AuditFilter(task_id=task, hidden=hidden, orders=not (each or task or given["subject"]), **given)
+        # Where only one tenant's entries are shown, the order that a task is a part of may be none of them.
+        one_by_one = each or task or given["subject"] or given["tenant"] or working_in() is not None
+        return AuditFilter(task_id=task, hidden=hidden, orders=not one_by_one, **given)
 
     @property
     def query(self) -> str:

@@ -142,7 +142,9 @@ def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
 def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     """GET says what it would do; POST begins the campaign, and goes to its page."""
     first, entries = _operation(operation)
-    counts = dict(entries.filter(outcome__in=UNDONE).values_list("outcome").annotate(Count("id")))
+    # An order that is older than undo has not written down where its tasks were.
+    known = entries.filter(outcome__in=UNDONE, detail__has_key="was")
+    counts = dict(known.values_list("outcome").annotate(Count("id")))
     form = UndoForm(sum(counts.values()), request.POST or None)
     asked = member()
     if asked is not None and asked.owns_only:
@@ -153,8 +155,8 @@ def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
         within = {} if asked is None else {"types": asked.usable_types(), "lanes": asked.lanes}
         try:
             campaign = undo_operation(operation, operator, tenant=working_in(), **within)
-        except (InvalidTask, NothingToDo) as error:
-            form.add_error(None, str(error))
+        except (PunctualError, OperationalError) as error:
+            form.add_error(None, str(error).splitlines()[0])
         else:
             return HttpResponseRedirect(console_url("tasks_app_campaign_change", campaign.id))
     context = pages.page(request) | {

@@ -47,7 +47,7 @@ class SaveForm(forms.Form):
         if "page" in cleaned and "query" in cleaned:
             known = LISTS[cleaned["page"]][1](QueryDict(cleaned["query"]))
             cleaned["query"] = query_of(known)
-            if not known.is_valid() or not cleaned["query"]:
+            if not known.is_valid() or not cleaned["query"] or len(cleaned["query"]) > QUERY_LENGTH:
                 raise forms.ValidationError(gettext("This is no filter of the list; find something first."))
         return cleaned
 
@@ -61,6 +61,8 @@ def shown(request: HttpRequest, page: str) -> dict:
     """What the list shows of them."""
     form = LISTS[page][1](request.GET)
     query = query_of(form) if form.is_valid() else ""
+    if len(query) > QUERY_LENGTH:  # too long to be kept
+        query = ""
     return {
         "saved": list(_own(request).filter(page=page).order_by("name")),
         "saving": SaveForm(initial={"page": page, "query": query}, auto_id="saved_%s") if query else None,

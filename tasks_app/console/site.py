@@ -119,7 +119,9 @@ class ConsoleSite(UnfoldAdminSite):
             if word and word in f"{app['name']}\n{model['name']}".lower()
         ]
         found += [
-            SearchResult(words, TITLE, address, "tag") for words, address in places(request) if word in words.lower()
+            SearchResult(words, TITLE, address, "tag")
+            for words, address in places(request)
+            if word and word in words.lower()
         ]
         if asked and self.finder:
             found += self.finder(request, asked)

@@ -149,12 +149,14 @@ def no_stream() -> HttpResponse:
 
 
 def _whose_turn(streams: list[Stream], pace: float, now: float) -> list[Stream]:
-    """Those whose time has come, and the next ones, to make a whole bunch; from then on they are told together."""
+    """Those whose time has come, and to make a whole bunch the next ones whose time is half over: from then on they are
+    told together."""
     # At first anything may have changed since the page was made, so nobody waits long for that.
     new = [one for one in streams if one.heard is None and now - one.told_at >= SOONEST_SECONDS]
     others = sorted((one for one in streams if one.heard is not None), key=lambda one: one.told_at)
     due = sum(now - one.told_at >= pace for one in others)
-    return new + others[: -(-due // BUNCH) * BUNCH]
+    bunches, soon = others[: -(-due // BUNCH) * BUNCH], max(SOONEST_SECONDS, pace / 2)
+    return new + bunches[:due] + [one for one in bunches[due:] if now - one.told_at >= soon]
 
 
 def _standing(streams: list[Stream]) -> list[Stream]:

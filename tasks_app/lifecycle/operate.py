@@ -70,6 +70,7 @@ class Row(NamedTuple):
     due: bool
     current: bool
     planned: datetime | None = None  # when it is to run
+    past: bool = False  # it is not among what is live, so it is not locked, and may not be the last of its unit
 
 
 @dataclass(frozen=True, slots=True)

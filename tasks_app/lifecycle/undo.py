@@ -9,10 +9,11 @@ from uuid import UUID
 from tasks_app.core.campaigns import UNDO
 from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.database import atomic
-from tasks_app.sql import run
+from tasks_app.sql import array, run
 
 from .audit import Entry, Operator, audit
 from .operate import PART, Answer, Operated, Row, clock, locked_rows, reschedule
+from .past import bring_back, past_units
 from .schedule import Outcome
 
 UNDONE = (Answer.MOVED, Answer.CANCELLED)  # what can be put back
@@ -54,6 +55,8 @@ def undo(operation: UUID, ids: Sequence[int], operator: Operator, part_of: str) 
         deeds = {deed.task: deed for deed in (Deed(*row) for row in run("deeds_of", asked))}
         rows = [row for row in rows if row.id in deeds]
         decided = {row.id: _decide(row, deeds[row.id]) for row in rows}
+        over = [row for row in rows if row.past and decided[row.id] is Answer.PUT_BACK]
+        decided |= _brought_back(over, operator)
         now, back = clock(), [row for row in rows if decided[row.id] is Answer.PUT_BACK]
         times = {row.id: max(deeds[row.id].was, now) for row in back}
         answers = reschedule(back, times, operator)
@@ -78,12 +81,23 @@ def _decide(row: Row, deed: Deed) -> Answer:
     return Answer.PUT_BACK if row.planned == deed.at and _waits(row) else Answer.CHANGED
 
 
+def _brought_back(over: Sequence[Row], operator: Operator) -> dict[int, Answer]:
+    """What lies in the past may have been followed by another task of its unit. What was not is live again, and locked;
+    unless it is so old that nothing knows its unit any more."""
+    newest = {row[0] for row in past_units([(row.tenant, row.task_type, row.key) for row in over]).values()}
+    ids = [row.id for row in over if row.id in newest]
+    if ids and not bring_back(ids):  # the place of one of them was taken
+        ids = [one for one in ids if bring_back([one])]
+    live = {row[0] for row in run("lock_tasks", {"ids": array(ids), "operation": operator.operation})} if ids else ()
+    return {row.id: Answer.PUT_BACK if row.id in live else Answer.SUPERSEDED for row in over}
+
+
 def _waits(row: Row) -> bool:
     return row.due or row.status == Status.BLOCKED
 
 
 def _refuse_other(row: Row, outcome: Outcome) -> None:
-    """What was cancelled may lie in the past, where nothing is locked: somebody may have scheduled its unit anew."""
+    """The rows are locked, so what was decided is what happens."""
     expected = Outcome.CREATED if row.status == Status.CANCELLED else Outcome.UPDATED
     if outcome is not expected:
         raise RuntimeError(f"task {row.id} was {outcome} instead of {expected}; nothing was written.")

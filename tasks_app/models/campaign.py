@@ -32,7 +32,8 @@ class Campaign(OurModel):
     selection = models.TextField(db_default="", help_text="What was looked for, in words.")
     options = models.JSONField(
         db_default={},
-        help_text="`at`: the new time of a move. `lane`: of what is released. `which`: the firings of a backfill.",
+        help_text="`at`, `by`, `over`: the new times of a move. `undoes`: an operation. `lane`: of what is released. "
+        "`which`: the firings of a backfill.",
     )
     cap = models.IntegerField(help_text="No more tasks than this were chosen.")
     rate = models.FloatField(null=True, help_text="Tasks a second; empty: as fast as it goes.")

@@ -17,6 +17,7 @@ from tasks_app.sql import run
 
 MARGIN = timedelta(minutes=1)  # an event has the time at which its transaction began
 MOST_ROWS = 20_000  # looked at in one stretch of time
+MOST_IN_ALL = 100_000
 MOST = 50  # tries, and entries, that are asked for their time: the latest
 
 
@@ -28,7 +29,8 @@ class Found(NamedTuple):
 def events_of(task: TaskFields) -> Found:
     """Of a task that was read with its tries (lifecycle.tries)."""
     sinces, untils = zip(*_stretches(_moments(task)), strict=True)
-    asked = {"sinces": list(sinces), "untils": list(untils), "task": task.id, "most": MOST_ROWS}
+    most = min(MOST_ROWS, MOST_IN_ALL // len(sinces))
+    asked = {"sinces": list(sinces), "untils": list(untils), "task": task.id, "most": most}
     ((cut, ids, first, last),) = run("events_near", asked, long=True)
     rows = run("load_events", {"ids": ids, "min_at": first, "max_at": last}) if ids else []
     events = [event for row in rows for event in OutboxRow(*row).events() if event.task == task.id]

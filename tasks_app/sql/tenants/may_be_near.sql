@@ -1,5 +1,6 @@
 -- may_be_near: whether count_used has to count now. It does if by some pages, fewer than it reads, a tenant may be near its quota of
--- tasks; or if one was near it, or was never counted. A table that has few rows is counted anyway.
+-- tasks; or if one was near it, or was never counted, or has a quota so small that its tasks may be on none of those pages.
+-- A table that has few rows is counted anyway.
 WITH share AS MATERIALIZED (
     SELECT least(1.0, %(rows)s / greatest(reltuples, 1)::float8) AS of_all FROM pg_class WHERE oid = 'punctual_task'::regclass
 ), bounded AS MATERIALIZED (
@@ -8,7 +9,8 @@ WITH share AS MATERIALIZED (
 )
 SELECT EXISTS (SELECT FROM bounded)
        AND ((SELECT of_all FROM share) >= 1
-            OR EXISTS (SELECT FROM bounded WHERE sure)
+            OR EXISTS (SELECT FROM bounded b, share s
+                       WHERE b.sure OR %(near)s * b.max_tasks < 3 * %(rows_a_page)s / s.of_all)
             OR EXISTS (
                 SELECT FROM (
                     SELECT t.tenant, count(*)::float8 AS found

@@ -1,9 +1,10 @@
 -- list_audit: of a stretch of entries, the latest first, those that match; and where the next look goes on, empty at the end.
 -- The stretch comes from the index that knows most of what is asked for (see engine/watch/audit_browse.py) and is bounded,
 -- so that a filter that matches little costs no more than one that matches much.
+-- `orders`: what is a part of an order is left out, if the order has an entry of the same verb, which a campaign has not.
 WITH stretch AS MATERIALIZED (
     SELECT id, created_at, tenant, task_type, task_id, verb, actor, subject, reason,
-           detail ? 'of' AS is_part,
+           coalesce(%(verb)s::text IS NULL AND detail ? 'of' OR starts_with(detail ->> 'of', 'order '), FALSE) AS is_part,
            row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
     FROM (
 --rows

@@ -163,15 +163,15 @@ def test_a_browser_without_locks_has_few_streams_and_the_oldest_makes_room(open_
 
 
 def test_consoles_that_were_opened_one_after_the_other_are_told_in_bunches(open_streams, monkeypatch):
-    monkeypatch.setattr(streams, "BUNCH", 2)
+    monkeypatch.setattr(streams, "BUNCH", 5)
     monkeypatch.setattr(Streams, "pace", 100.0)
     user = person("vera", VIEW)
     client = client_of(user)
     said = [opened(open_streams, client, user) for _ in range(5)]
     open_streams.run_once()
     assert [len(one.words) for one in said] == [1] * 5  # at first each is told at once
-    for place, one in enumerate(open_streams._open):
-        one.told_at -= 103 - place if place < 3 else 10 - place  # the time of three has come
+    for one, ago in zip(open_streams._open, (103, 102, 101, 53, 47), strict=True):
+        one.told_at -= ago  # the time of three has come, and that of one is half over
 
     open_streams.run_once()
 

@@ -20,9 +20,10 @@ from tasks_app.client import (
     schedule_many,
 )
 from tasks_app.core.links import LINKS
-from tasks_app.engine.watch import task_events
+from tasks_app.engine.watch import audit_browse, task_events
 from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.logs import Lines, keep_logs
+from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches
 from tasks_app.lifecycle.progress import Told, tell_progress
 from tasks_app.models import (
@@ -38,7 +39,7 @@ from tasks_app.models import (
 )
 from tests.support.audit import deeds
 from tests.support.browser import person
-from tests.support.campaigns import carried_out
+from tests.support.campaigns import begun, carried_out
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
 from tests.support.events import told
@@ -508,6 +509,30 @@ def test_an_order_is_one_row_of_the_audit_with_its_tasks_behind_it_and_is_undone
         operator, f"/admin/tasks_app/campaign/{carried_out(Campaign.objects.get()).id}/change/"
     )
     assert set(ScheduleTask.objects.values_list("due_at", flat=True)) == {MONDAY}
+
+
+def test_what_is_a_part_of_an_order_is_shown_where_the_order_is_not(viewer, monkeypatch):
+    entries, ids = "/admin/tasks_app/auditentry/", scheduled("a", "b", "c", at=MONDAY)
+    ids += scheduled("d", at=MONDAY, tenant="acme")
+    carried_out(begun(Verb.CANCEL, ids))
+
+    def subjects(**asked: str) -> list[str]:
+        return [entry.subject for entry, _ in viewer.get(entries, asked).context["entries"]]
+
+    assert not {f"task {one}" for one in ids} & set(subjects())
+    assert set(subjects(verb="cancel")) == {f"task {one}" for one in ids}  # that of the campaign has another verb
+    assert f"task {ids[3]}" in subjects(tenant="acme")  # and is no tenant's
+    monkeypatch.setattr(audit_browse, "STRETCH", 2)  # of which the latest have nothing but parts
+    assert subjects() != []
+
+
+def test_a_filter_that_is_too_long_to_be_kept_is_not_offered_and_refused(viewer):
+    asked = {"key": "😀" * 201}
+    assert viewer.get(LIST, {"key": "字" * 190}).context["saving"] is not None
+    assert viewer.get(LIST, {"key": "😀" * 190}).context["saving"] is None
+    posted = {"page": "tasks", "query": f"key={asked['key']}", "name": "mine"}
+    assert viewer.post(f"{LIST}saved/", posted).status_code == 400
+    assert not SavedFilter.objects.exists()
 
 
 def test_an_order_without_a_choice_says_so(operator):

@@ -16,7 +16,7 @@ from tasks_app.lifecycle.campaigns import steps, verbs
 from tasks_app.lifecycle.campaigns.begin import start
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches, move_strays
-from tasks_app.models import AuditEntry, Campaign, CampaignChunk, OutboxEvent, ScheduleTask, TaskBatch
+from tasks_app.models import AuditEntry, Campaign, CampaignChunk, OutboxEvent, PastTask, ScheduleTask, TaskBatch
 from tests.support.audit import deeds
 from tests.support.campaigns import BEAT, begun, begun_for, carried_out, measured
 from tests.support.engine import claim_due, run_due
@@ -200,6 +200,32 @@ def test_an_undo_of_a_cancel_schedules_anew_what_waited_also_out_of_the_past():
     rows = {row.biz_key: row for row in ScheduleTask.objects.filter(current=True)}
     assert (rows["a"].due_at, rows["b"].due_at, rows["d"].due_at) == (MONDAY, TUESDAY, MONDAY)
     assert (rows["d"].payload, rows["d"].lane) == ({"do": "retry", "after": 3600}, "low")
+
+
+def test_an_undo_leaves_alone_what_was_scheduled_anew_when_it_lay_in_the_past():
+    ids = scheduled("runs", "dead", "ended", "old", "waits", at=MONDAY)
+    cancelled = carried_out(begun(Verb.CANCEL, ids))
+
+    def to_the_past() -> None:
+        over = ScheduleTask.objects.filter(status="CANCELLED")
+        over.update(updated_at=timezone.now() - timedelta(days=1))
+        move_strays(0)
+
+    to_the_past()
+    for key in ("runs", "dead", "ended"):
+        schedule("T_QUIET", key, at=TUESDAY)
+    ScheduleTask.objects.filter(biz_key="dead").update(status="DEAD", due_at=None)
+    cancel("T_QUIET", "ended")
+    to_the_past()
+    PastTask.objects.filter(id=ids[3]).update(current=False)  # as the doctor leaves it
+    before = {(row.id, row.status) for row in ScheduleTask.objects.all()}
+
+    undo = carried_out(undo_operation(cancelled.operation, operator()))
+
+    assert undo.counts == {"put back": 1, "superseded": 4}
+    after = {(row.id, row.status) for row in ScheduleTask.objects.exclude(biz_key="waits")}
+    assert after == before
+    assert ScheduleTask.objects.get(biz_key="waits", current=True).due_at == MONDAY
 
 
 def test_what_is_not_over_is_not_undone_and_what_has_passed_runs_at_once():

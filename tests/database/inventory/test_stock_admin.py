@@ -193,7 +193,7 @@ def test_coverage_has_figures_a_chart_and_the_causes_of_failures():
     note_coverage()
     client = person("view")
     page = client.get(f"{COVERAGE}?range=30d").content.decode()
-    assert "At least 100.0% were fresh at any time" in page
+    assert "At least 100.0% were fresh whenever it was noted" in page
     assert '<a href="?range=30d#history" aria-current="true">' in page
     assert client.get(f"{COVERAGE}?range=1y").status_code == 400
     for words in ("100.0%", "30 products", "Scheduled syncs by hour", "unknown to the stock system", "STOCK_NOT_FOUND"):

@@ -515,6 +515,10 @@ def test_who_can_not_be_near_a_quota_is_counted_once_in_a_while(monkeypatch):
     tenants.create("new", operator(), max_tasks=1000)
     count_used()  # of whom nothing is known yet
     assert Tenant.objects.get(name="new").tasks == 0
+    assert tasks_after_one_more("nobody is near", max_tasks=1001) == 4
+    tenants.edit("new", {"max_tasks": 100}, operator())
+    count_used()  # few enough to be on none of the pages
+    assert Tenant.objects.get(name="acme").tasks == 5
 
 
 def test_four_fifths_of_a_quota_are_told_once_and_found_by_alarms():
