@@ -34,7 +34,9 @@ document.addEventListener("alpine:init", () => {
   }));
 });
 
-// Until then the page is hidden, and what is hidden can't have the focus.
-document.addEventListener("alpine:initialized", () => {
-  if (document.activeElement === document.body) document.querySelector("[autofocus]")?.focus();
-});
+// Until then the page is hidden, and what is hidden can't have the focus. It is shown right after the event.
+document.addEventListener("alpine:initialized", () =>
+  setTimeout(() => {
+    if (document.activeElement === document.body) document.querySelector("[autofocus]")?.focus();
+  }),
+);
