@@ -77,6 +77,8 @@ class ConsoleSite(UnfoldAdminSite):
             request.session[LANDS] = True
         return answer
 
+    login.login_required = False  # as Django says of its own, whatever a project's middleware asks for elsewhere
+
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         shown = self.overview(request) if self.overview else {}
         if is_look(request):
