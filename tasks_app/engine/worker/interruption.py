@@ -11,7 +11,7 @@ SHUTDOWN = "SHUTDOWN"
 class Interrupted(BaseException):
     """Raised inside a handler that ran over its time or into a shutdown. No `except Exception` catches it."""
 
-    def __init__(self, code: str = "INTERRUPTED", message: str = "") -> None:
+    def __init__(self, code: str, message: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.message = message
@@ -66,6 +66,18 @@ class MainThreadInterrupter:
             raise victim[1]
 
 
-def interrupt_thread(ident: int) -> None:
-    """Raise Interrupted in a pool thread at its next bytecode; a thread inside a C call doesn't notice until then."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(Interrupted))
+class OverTime(Interrupted):
+    """In a thread: what is raised there is a class, and has to know its code by itself."""
+
+    def __init__(self) -> None:
+        super().__init__(TIMEOUT)
+
+
+class OverShutdown(Interrupted):
+    def __init__(self) -> None:
+        super().__init__(SHUTDOWN)
+
+
+def interrupt_thread(ident: int, reason: type[OverTime | OverShutdown]) -> None:
+    """Raise it in a pool thread at its next bytecode; a thread inside a C call doesn't notice until then."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(reason))

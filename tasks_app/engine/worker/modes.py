@@ -8,7 +8,14 @@ from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
 
 from . import shutdown
 from .batch_run import BatchRun
-from .interruption import Interrupted, MainThreadInterrupter, interrupt_thread, over_time
+from .interruption import (
+    Interrupted,
+    MainThreadInterrupter,
+    OverShutdown,
+    OverTime,
+    interrupt_thread,
+    over_time,
+)
 from .moments import begins
 from .outcomes import as_fault, is_declared, outcome_of, refuse_unrun
 from .results import returned
@@ -110,7 +117,7 @@ def _give_up_overdue(run: BatchRun, crew: Crew, shift: Shift, stop_by: float | N
             run.end(task, outcome_of(over_time(timeout)))
         # Else it can't be stopped for certain, so it has no outcome: its lease decides.
         crew.replace(shift)
-        interrupt_thread(thread)
+        interrupt_thread(thread, OverTime if overdue else OverShutdown)
 
 
 def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter, call) -> None:

@@ -26,6 +26,8 @@ from tasks_app.lifecycle.settle import Settled
 from tasks_app.lifecycle.start import StartedBatch
 from tasks_app.lifecycle.traces import Trace, Traced, forget_traces, hand_on_traces, keep_traces, trace_children
 
+from .interruption import Interrupted
+
 _NO_FAILURE = (Away, Snooze, Skip, TaskCancelled)  # what a handler may raise without having failed
 MOST_LINKS = 100  # of the span of a settle
 
@@ -153,7 +155,8 @@ class BatchSpans:
                 with suppress(Exception):  # its message may be one that can't be read
                     if told:
                         span.record_exception(error)
-                span.set_status(Status(StatusCode.ERROR, type(error).__name__))
+                reason = error.code if isinstance(error, Interrupted) else type(error).__name__
+                span.set_status(Status(StatusCode.ERROR, reason))
             span.end()
 
     # Around the settle.

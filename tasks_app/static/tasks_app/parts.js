@@ -8,7 +8,17 @@ document.addEventListener("alpine:init", () => {
   // From unfold's app.js.
   Alpine.data("theme", (...scheme) => theme(...scheme));
   Alpine.data("searchForm", () => searchForm());
-  Alpine.data("searchCommand", () => searchCommand());
+  Alpine.data("searchCommand", () => {
+    const command = searchCommand();
+    return {
+      ...command,
+      // It is shown with the next frame, which may come later than unfold expects; and what is hidden takes no focus.
+      handleOpen() {
+        command.handleOpen.call(this);
+        requestAnimationFrame(() => requestAnimationFrame(() => this.$refs.searchInputCommand.focus()));
+      },
+    };
+  });
 
   // The whole page: its tab, and whether the menu is shown.
   Alpine.data("page", (tab = "") => ({
