@@ -96,6 +96,38 @@ def test_a_test_that_fails_says_which_files_its_process_had_run_before(tmp_path)
     assert re.search(r"files that its process had run before -+\ntest_a\.py\n", ended.stdout)
 
 
+FAILS_ONCE = """
+from pathlib import Path
+
+
+def test_passes_alone():
+    seen = Path(__file__).with_suffix(".seen")
+    before = seen.exists()
+    seen.touch()
+    assert before, "the machine was slow"
+"""
+
+
+def test_one_that_passes_alone_is_no_failure_but_is_named_with_what_it_failed_by(tmp_path):
+    (tmp_path / "test_a.py").write_text(FAILS_ONCE)
+    (tmp_path / "test_b.py").write_text("def test_passes():\n    pass\n")
+
+    ended = run_beside(tmp_path, 2)
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "2 passed" in ended.stdout
+    named = ended.stdout.partition("failed beside others and passed alone")[2]
+    assert "test_a.py::test_passes_alone (call)" in named
+    assert "the machine was slow" in named
+
+
+def test_if_many_fail_none_is_run_again(tmp_path):
+    for number in range(6):
+        (tmp_path / f"test_{number}.py").write_text(FAILS_ONCE)
+
+    assert "6 failed" in run_beside(tmp_path, 2).stdout
+
+
 def test_if_the_process_that_browses_dies_the_next_one_does_it():
     files = _Files(NAMES, alone=False)
     assert files.next(0) == 4

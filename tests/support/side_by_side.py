@@ -9,6 +9,9 @@ Another one takes its place when it is done.
 
 No test may depend on which files were run before its own. `--shuffle 7` hands them out in another order, and a test
 that fails says which files its process had run before.
+
+A few that failed are run once more at the end, each alone. One that passes then is no failure, but it is named with
+what it had failed by: it, or the code, depends on how fast the machine is.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ import pytest
 from tests.support.processor_time import of_family
 
 END = -1  # in place of a file's number
+MOST_AGAIN = 5  # if more have failed, it is not for want of speed
 # Which files have tests that use a browser, or that mostly wait or start processes: how their names begin.
 BROWSING = ("tests/browser/", "tests/host/", "tests/package/test_shop.py")
 WAITING = ("tests/process/", "tests/attack/", "tests/clients/", "tests/package/")
@@ -42,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, default=None, metavar="SEED", help="hand the files out in another order")
     parser.addoption("--costliest", type=int, default=12, metavar="N", help="name the N files that took most")
     parser.addoption("--told-by", type=int, default=None, metavar="FD", help="of one of these processes: its pipe")
+    parser.addoption("--again", default=None, metavar="TEST", help="of one of these processes: all that it runs")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,7 +68,8 @@ class _Runner:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
         """The files only, in order; nothing of them is imported."""
-        self._files = session.perform_collect(list(_files(self._config)), genitems=False)
+        again = self._config.getoption("again")
+        self._files = session.perform_collect([again] if again else list(_files(self._config)), genitems=False)
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -115,7 +121,7 @@ ENDED_WELL = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.
 class _Process:
     """One of them, as the overseer sees it."""
 
-    def __init__(self, config: pytest.Config, place: int) -> None:
+    def __init__(self, config: pytest.Config, place: int, *more: str) -> None:
         self.place = place
         self.pipe, theirs = Pipe()
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
@@ -125,6 +131,7 @@ class _Process:
                 "-m",
                 "pytest",
                 *config.invocation_params.args,
+                *more,
                 "--told-by",
                 str(theirs.fileno()),
             ]
@@ -147,13 +154,20 @@ class _Overseer:
         self._files: _Files | None = None
         self._begun, self._ends = time.monotonic(), []
         self._costs: dict[str, float] = {}
+        self._failed: dict[str, list[pytest.TestReport]] = {}  # not told yet: they may be run again
+        self._only_alone: list[pytest.TestReport] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> bool:
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """If one ended long before the others, the processor may have had too little to do."""
+        if self._only_alone:
+            terminalreporter.section("failed beside others and passed alone: to be mended all the same")
+            for report in self._only_alone:
+                terminalreporter.write_line(f"{report.nodeid} ({report.when})")
+                terminalreporter.write_line(report.longreprtext)
+        # If one ended long before the others, the processor may have had too little to do.
         ends = ", ".join(f"{seconds:.0f}" for seconds in self._ends)
         terminalreporter.write_line(f"The processes ended after {ends} s.")
         costliest = sorted(self._costs.items(), key=lambda one: -one[1])[: self._config.getoption("costliest")]
@@ -183,9 +197,45 @@ class _Overseer:
                 process.pipe.close()
                 process.popen.wait()
                 process.log.close()
+        self._tell_failed()
         if session.shouldfail:
             raise session.Failed(session.shouldfail)
         return True
+
+    def _tell_failed(self) -> None:
+        few = len(self._failed) <= MOST_AGAIN
+        for nodeid, reports in self._failed.items():
+            again = self._run_alone(nodeid) if few else []
+            if any(one.when == "call" and one.passed for one in again) and not any(one.failed for one in again):
+                self._only_alone += reports
+                reports = again
+            for report in reports:
+                self._config.hook.pytest_runtest_logreport(report=report)
+
+    def _run_alone(self, nodeid: str) -> list[pytest.TestReport]:
+        process, left = _Process(self._config, 0, "--again", str(self._config.rootpath / nodeid)), [0]
+        reports = []
+        try:
+            while True:
+                what, told = process.pipe.recv()
+                if what == "idle":
+                    process.pipe.send(left.pop() if left else END)
+                elif what == "report":
+                    reports.append(self._report_in(told))
+        except EOFError:
+            return reports
+        finally:
+            process.pipe.close()
+            process.popen.wait()
+            process.log.close()
+
+    def _report_in(self, told: object) -> pytest.TestReport:
+        return self._config.hook.pytest_report_from_serializable(config=self._config, data=told)
+
+    @property
+    def _runs_again(self) -> bool:
+        """Not if it is to stop at a failure, nor if nothing ran beside it."""
+        return self._config.getoption("side_by_side") > 1 and not self._config.getoption("maxfail")
 
     def _listen(self, session: pytest.Session, process: _Process, what: str, told: object) -> None:
         hook = self._config.hook
@@ -209,9 +259,12 @@ class _Overseer:
         elif what == "over":
             process.over = True
         else:
-            report = hook.pytest_report_from_serializable(config=self._config, data=told)
+            report = self._report_in(told)
             if report.failed and process.files[:-1]:
                 report.sections.append(("files that its process had run before", " ".join(process.files[:-1])))
+            if report.failed and what == "report" and self._runs_again:
+                self._failed.setdefault(report.nodeid, []).append(report)
+                return
             tell = hook.pytest_runtest_logreport if what == "report" else hook.pytest_collectreport
             tell(report=report)
 
