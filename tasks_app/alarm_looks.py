@@ -9,7 +9,7 @@ def troubles() -> Iterator[Occurrence]:
     """Each rule of the verdict is a cause of its own."""
     # Only a beat ever asks; the other processes don't need to load it.
     from .engine.watch.status import read_status
-    from .engine.watch.verdict import Severity
+    from .engine.watch.verdict.problem import Severity
 
     for problem in read_status().found:
         if problem.severity is Severity.TROUBLE:

@@ -16,7 +16,7 @@ from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.states import Status
 from tasks_app.engine.operations.reveal import Hidden
 from tasks_app.engine.watch import installation_status, site_status
-from tasks_app.engine.watch.verdict import Severity
+from tasks_app.engine.watch.verdict.problem import Severity
 from tasks_app.lifecycle.campaigns.begin import OWN_LANE
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.schedule import Outcome

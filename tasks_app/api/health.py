@@ -10,7 +10,7 @@ from tasks_app.conf import conf
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.fleet_status import Pause
 from tasks_app.engine.watch.status import read_status
-from tasks_app.engine.watch.verdict import Severity
+from tasks_app.engine.watch.verdict.problem import Severity
 from tasks_app.engine.web.standby import STANDBY, WORDS
 from tasks_app.models import Node
 

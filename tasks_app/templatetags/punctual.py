@@ -17,7 +17,7 @@ from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import exact_percent, first_line, for_outsiders
 from tasks_app.core.states import Status
 from tasks_app.engine.nodes import worker_of
-from tasks_app.engine.watch.verdict import Problem
+from tasks_app.engine.watch.verdict.problem import Problem
 from tasks_app.lifecycle.tries import error_of
 from tasks_app.models import ScheduleTask, Subscription
 from tasks_app.pages.links import console_url

@@ -7,7 +7,7 @@ import pytest
 
 from tasks_app.core.alarms import Condition
 from tasks_app.core.safeguards import PLANNED, Name
-from tasks_app.engine.watch.verdict import RULES
+from tasks_app.engine.watch.verdict.judge import RULES
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 PAGE = (DOCS / "runbook.md").read_text()

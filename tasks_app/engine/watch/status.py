@@ -1,4 +1,4 @@
-"""What an operator asks first: who is alive, what is due, what is late, and (in verdict.py) what is wrong. Reads only.
+"""What an operator asks first: who is alive, what is due, what is late, and (in verdict/) what is wrong. Reads only.
 
 The command, the pages and the API all show this one.
 """
@@ -34,7 +34,10 @@ from .recovery_status import HoldingView, holding
 from .relay_status import RelayStatus, read_relay
 from .safeguard_status import ActingView, acting
 from .storage import StorageStatus, read_storage_status
-from .verdict import OVERDUE_SECONDS, Problem, Severity, judge, lane_without_worker, nobody_dispatches
+from .verdict.fleet import lane_without_worker, nobody_dispatches
+from .verdict.judge import judge
+from .verdict.lateness import OVERDUE_SECONDS
+from .verdict.problem import Problem, Severity
 
 LATENESS_MINUTES = 5
 COUNT_BOUND = 1_000  # due rows of one shard and lane that are counted, before their number is guessed

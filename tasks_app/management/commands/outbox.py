@@ -18,7 +18,7 @@ from tasks_app.core.phrases import counted, span
 from tasks_app.engine.beat.relay.reader import Cursor, pending, wanted_by
 from tasks_app.engine.operations.subscriptions import next_event, skip_event
 from tasks_app.engine.watch.relay_status import RelayStatus, SubscriptionView, read_relay
-from tasks_app.engine.watch.verdict import RELAY_PATIENCE_SECONDS
+from tasks_app.engine.watch.verdict.telling import RELAY_PATIENCE_SECONDS
 from tasks_app.lifecycle import subscriptions
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.management.terminal import TerminalCommand, account

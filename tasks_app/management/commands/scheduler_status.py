@@ -28,7 +28,7 @@ from tasks_app.core.text import visible
 from tasks_app.engine.nodes import is_here
 from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_nodes, read_status
 from tasks_app.engine.watch.storage import Moving
-from tasks_app.engine.watch.verdict import Severity
+from tasks_app.engine.watch.verdict.problem import Severity
 from tasks_app.management.terminal import TerminalCommand
 
 DEFAULT_WAIT_SECONDS = 60.0

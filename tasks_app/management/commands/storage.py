@@ -19,7 +19,7 @@ from tasks_app.core.errors import shown
 from tasks_app.core.phrases import first_line, span
 from tasks_app.core.text import visible
 from tasks_app.engine.watch.storage import Family, Held, Storage, Table, read_storage
-from tasks_app.engine.watch.verdict import MOVING_SECONDS
+from tasks_app.engine.watch.verdict.storage import MOVING_SECONDS
 from tasks_app.management.terminal import TerminalCommand
 
 DEFAULT_WARN_DAYS = 14.0

@@ -10,7 +10,7 @@ from django.utils import timezone
 from tasks_app.engine import lookout
 from tasks_app.engine.beat.alarms.alarm import alarm
 from tasks_app.engine.lookout import LOOKOUT, look
-from tasks_app.engine.watch import verdict
+from tasks_app.engine.watch.verdict.fleet import no_dispatcher
 from tasks_app.engine.web import riding
 from tasks_app.lifecycle.alarms.incidents import tell_due
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, MaintenanceEntry, Node
@@ -42,7 +42,7 @@ def test_it_is_told_when_no_beat_has_been_seen_for_a_while(hook):
 
     (told,) = hook.got
     assert told.json["title"] == "P1: no beat has been alive for 100 s, so nothing is dispatched."
-    assert told.json["incident"]["cause"] == verdict.no_dispatcher.__name__ == lookout.CAUSE
+    assert told.json["incident"]["cause"] == no_dispatcher.__name__ == lookout.CAUSE
     assert "celery -A tasks_app beat`" in told.json["text"]
 
 

@@ -8,7 +8,7 @@ from django.core.management import call_command
 
 from tasks_app.backup.stream import note_places
 from tasks_app.engine.watch.status import read_status
-from tasks_app.engine.watch.verdict import Severity
+from tasks_app.engine.watch.verdict.problem import Severity
 from tasks_app.metrics.reading import read
 from tasks_app.models import BackupPlace
 from tasks_app.sql import run

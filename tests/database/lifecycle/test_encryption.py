@@ -20,7 +20,7 @@ from tasks_app.engine.nodes import new_node_id, report_worker
 from tasks_app.engine.operations import secrets
 from tasks_app.engine.operations.reveal import Hidden, Part, reveal
 from tasks_app.engine.watch.keys import keys_of, read_keys, walk_view
-from tasks_app.engine.watch.verdict import keys_not_rotated, keys_out_of_reach
+from tasks_app.engine.watch.verdict.keys import keys_not_rotated, keys_out_of_reach
 from tasks_app.lifecycle import asking, key_walk, tenant_keys, tenants
 from tasks_app.lifecycle.away import Completed, Failed
 from tasks_app.lifecycle.jobs import verbs

@@ -18,7 +18,7 @@ from tasks_app.engine.beat.anchoring import chain_entries
 from tasks_app.engine.channels import anchor_places
 from tasks_app.engine.channels.anchor_places import AnchorsNotSent, label_of, send_anchors
 from tasks_app.engine.watch.audit_status import read_audit
-from tasks_app.engine.watch.verdict import audit_entries_missing, audit_not_anchored, audit_unchained
+from tasks_app.engine.watch.verdict.audit import audit_entries_missing, audit_not_anchored, audit_unchained
 from tasks_app.lifecycle.audit_anchor import anchor
 from tasks_app.models import AnchorPlace, AuditAnchor, AuditEntry
 from tasks_app.sql import execute

@@ -14,7 +14,7 @@ from tasks_app.engine.beat.partitions import families, keep_partitions
 from tasks_app.engine.beat.tend import tend
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.storage import Growth, Table, days_until, grown, growth_of, keep_of, read_storage
-from tasks_app.engine.watch.verdict import Severity
+from tasks_app.engine.watch.verdict.problem import Severity
 from tasks_app.models import ScheduleTask, TaskBatch
 from tasks_app.storage.partitions import drop, make, partitions
 from tests.support.engine import run_due

@@ -21,7 +21,7 @@ from tasks_app.engine.canary import CANARY
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.recovery.course import recover
 from tasks_app.engine.operations.recovery.steps import Course
-from tasks_app.engine.watch.verdict import RULES
+from tasks_app.engine.watch.verdict.judge import RULES
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.start import start
 from tasks_app.models import MaintenanceEntry, Node, ScheduleTask, TaskBatch

@@ -1,0 +1,95 @@
+"""The verdict on a status: what is wrong, and what to do about it. Each rule looks at one thing; nothing is read here.
+
+Trouble is what somebody has to look at now: tasks wait, or would. A notice can wait for the morning: the scheduler
+works, but "all is well" is not said beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .audit import audit_entries_missing, audit_not_anchored, audit_unchained
+from .backup import backup_behind, no_base
+from .chores import campaigns_stuck, chores_fail, chores_never_end, chores_wait, lost_and_not_reaped
+from .fleet import (
+    broken_queue,
+    lane_without_worker,
+    no_dispatcher,
+    no_worker,
+    shards_without_dispatcher,
+    silent_broker,
+    unknown_limits,
+    unknown_shards,
+)
+from .installation import in_quarantine, overdue_held, recovery_holds
+from .keys import keys_not_rotated, keys_out_of_reach
+from .lanes import canary_never_flew, canary_not_back, paused_with_due
+from .lateness import overdue, planning_behind, started_late, turns_behind
+from .problem import Problem, Severity
+from .storage import archive_waits, moving_behind, partitions_behind, vacuum_held_back
+from .tasks import dead_tasks, safeguards_act
+from .telling import (
+    alarms_not_told,
+    events_missed,
+    hosts_unwell,
+    subscription_behind,
+    subscription_failing,
+    subscription_suspended,
+)
+
+if TYPE_CHECKING:
+    from ..status import SchedulerStatus
+
+RULES = (
+    in_quarantine,
+    overdue_held,
+    no_dispatcher,
+    no_worker,
+    silent_broker,
+    broken_queue,
+    lane_without_worker,
+    canary_not_back,
+    canary_never_flew,
+    shards_without_dispatcher,
+    unknown_shards,
+    unknown_limits,
+    planning_behind,
+    turns_behind,
+    lost_and_not_reaped,
+    chores_fail,
+    chores_wait,
+    overdue,
+    started_late,
+    chores_never_end,
+    vacuum_held_back,
+    moving_behind,
+    partitions_behind,
+    archive_waits,
+    backup_behind,
+    no_base,
+    audit_unchained,
+    audit_entries_missing,
+    audit_not_anchored,
+    keys_out_of_reach,
+    keys_not_rotated,
+    subscription_suspended,
+    events_missed,
+    subscription_failing,
+    subscription_behind,
+    paused_with_due,
+    recovery_holds,
+    campaigns_stuck,
+    alarms_not_told,
+    hosts_unwell,
+    safeguards_act,
+    dead_tasks,
+)
+
+
+def judge(status: SchedulerStatus) -> tuple[Problem, ...]:
+    """All that is wrong, trouble first; nothing when all is well."""
+    # In quarantine nothing else is as it should be, and nothing else matters.
+    rules = (in_quarantine,) if status.installation.closed else RULES
+    found = [replace(problem, rule=rule.__name__) for rule in rules for problem in rule(status)]
+    return tuple(sorted(found, key=lambda problem: problem.severity is Severity.NOTICE))
