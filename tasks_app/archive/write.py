@@ -117,26 +117,32 @@ def _groups(connection, source: Source, condition: str) -> Iterator[bytes]:
             for line in _SESSION.split(";"):
                 cursor.execute(line)
             with cursor.copy(statement) as copy:
-                rows, size = [], 0
-                for row in _rows(connection.connection.pgconn, copy):
-                    rows.append(row)
-                    size += len(row)
-                    if len(rows) == GROUP_ROWS or size >= GROUP_BYTES:
-                        yield b"".join(rows)
-                        rows, size = [], 0
-                if rows:
-                    yield b"".join(rows)
+                pieces, rows, size = [], 0, 0
+                for number, piece in _arrivals(connection.connection.pgconn, copy):
+                    pieces.append(piece)
+                    rows += number
+                    size += len(piece)
+                    if rows >= GROUP_ROWS or size >= GROUP_BYTES:
+                        yield b"".join(pieces)
+                        pieces, rows, size = [], 0, 0
+                if pieces:
+                    yield b"".join(pieces)
 
 
-def _rows(pgconn: psycopg.pq.abc.PGconn, copy: psycopg.Copy) -> Iterator[psycopg.pq.abc.Buffer]:
-    """As iterating over the Copy would give them, for half the processor time: that waits for every single row, this
-    only when all that has arrived is used up."""
-    size = 0
+def _arrivals(pgconn: psycopg.pq.abc.PGconn, copy: psycopg.Copy) -> Iterator[tuple[int, bytes]]:
+    """What has arrived: how many rows, and their lines. To iterate over the Copy would wait for every single row, and
+    rows that are kept one by one until there are enough have left the processor's cache when they are put together."""
+    size, take = 0, pgconn.get_copy_data
     while size == 0 and (row := copy.read()):
-        yield row
-        while (arrived := pgconn.get_copy_data(1))[0] > 0:
-            yield arrived[1]
+        rows = [row]
+        keep = rows.append
+        while (arrived := take(1))[0] > 0:
+            if len(rows) == GROUP_ROWS:
+                yield GROUP_ROWS, b"".join(rows)
+                rows.clear()
+            keep(arrived[1])
         size = arrived[0]
+        yield len(rows), b"".join(rows)
     if size < 0:  # the end came right behind a row, so it is not left for `copy` to see
         results = list(iter(pgconn.get_result, None))
         if any(result.status != psycopg.pq.ExecStatus.COMMAND_OK for result in results) or not results:

@@ -432,9 +432,10 @@ class _reader:
 def test_all_rows_of_a_copy_come_however_they_arrive(rows):
     with psycopg.Cursor(connection.connection) as cursor:
         with cursor.copy(f"COPY (SELECT n, repeat('x', 100) FROM generate_series(1, {rows}) AS n) TO STDOUT") as copy:
-            came = [bytes(row) for row in write._rows(connection.connection.pgconn, copy)]
+            came = list(write._arrivals(connection.connection.pgconn, copy))
 
-    assert came == [f"{n}\t{'x' * 100}\n".encode() for n in range(1, rows + 1)]
+    assert b"".join(lines for _, lines in came) == "".join(f"{n}\t{'x' * 100}\n" for n in range(1, rows + 1)).encode()
+    assert all(number == lines.count(b"\n") for number, lines in came)
     assert execute("SELECT 1") == [(1,)]
 
 
@@ -443,6 +444,6 @@ def test_a_copy_that_fails_in_its_midst_is_an_error(good):
     statement = f"COPY (SELECT 1 / ({good} + 1 - n) FROM generate_series(1, {good} + 5) AS n) TO STDOUT"
     with pytest.raises(psycopg.Error, match="division by zero"):
         with psycopg.Cursor(connection.connection) as cursor, cursor.copy(statement) as copy:
-            list(write._rows(connection.connection.pgconn, copy))
+            list(write._arrivals(connection.connection.pgconn, copy))
 
     assert execute("SELECT 1") == [(1,)]
