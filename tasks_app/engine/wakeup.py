@@ -1,8 +1,8 @@
 """The wake-up: a hint to the dispatchers that something is due before they meant to look.
 
 At most one signal is pending for a shard however many tasks are added, and none is sent for a task due after the next
-look at its shard. Losing a signal costs at most LOOK_SECONDS; a stalled Redis costs the caller WAKEUP_MS once in a
-while.
+look at its shard. When that is, Redis knows; about a task that is far from due it is not even asked. Losing a signal
+costs at most LOOK_SECONDS; a stalled Redis costs the caller WAKEUP_MS once in a while.
 """
 
 import logging
@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 NEXT_LOOK = "next_look"  # a hash: shard -> when its dispatcher looks next, epoch seconds
 SIGNAL = "signal:"  # and the number of the shard: a list with one element at most
 FLEET = "fleet:"  # and the id of a beat: it should look at its leases
+
+# Due so much later than now: a look comes first, even if our clock is minutes behind the database's.
+FAR_SECONDS = 600.0
 
 # Sent only if due before the announced look (or if nobody announced one), and only if none is pending.
 _SIGNAL = """
@@ -66,6 +69,11 @@ def client(timeout: float, url: str = "") -> redis.Redis:
     return sentinels.master_for(asked.master, db=asked.db, **options, **asked.secret)
 
 
+def far_from_now() -> float:
+    """Epoch seconds. For what is due then or later, nobody has to be woken up."""
+    return time.time() + max(FAR_SECONDS, 2 * conf().LOOK_SECONDS)
+
+
 class Breaker:
     """After a failure nothing is tried for a while."""
 
@@ -91,7 +99,8 @@ class Sender:
     def wake(self, dues: Mapping[int, float]) -> int:
         """Signal the dispatchers of the shards whose next look would be too late for what is due (shard -> epoch
         seconds, database clock); returns how many signals that took."""
-        pairs = [word for shard, due in dues.items() for word in (shard, repr(due))]
+        far = far_from_now()
+        pairs = [word for shard, due in dues.items() if due < far for word in (shard, repr(due))]
         keys = conf().redis_key(NEXT_LOOK), conf().redis_key(SIGNAL)
         return self._try(lambda redis: redis.eval(_SIGNAL, 2, *keys, *pairs)) if pairs else 0
 

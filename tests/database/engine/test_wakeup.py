@@ -3,13 +3,14 @@
 import socket
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
 from django.db import transaction
 from django.test import override_settings
 
-from tasks_app.client import schedule, schedule_many
+from tasks_app.client import reschedule, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.sharding import shard_of
 from tasks_app.engine import wakeup
@@ -92,7 +93,7 @@ def test_a_rollback_sends_none_and_leaves_nothing_for_the_next_transaction(redis
         schedule("T_QUIET", "a")
         raise ZeroDivisionError
     with transaction.atomic():
-        schedule("T_QUIET", "b", delay=3600)
+        schedule("T_QUIET", "b", delay=300)
 
     assert pending(redis) == 0
 
@@ -115,14 +116,39 @@ def test_a_rolled_back_savepoint_takes_only_its_own_signal_along(redis):
     assert pending(redis) == 1
 
 
+def asked(redis) -> int:
+    """How often anybody has asked Redis to send signals."""
+    return redis.info("commandstats").get("cmdstat_eval", {}).get("calls", 0)
+
+
 def test_one_transaction_asks_redis_once(redis):
-    before = redis.info("commandstats").get("cmdstat_eval", {}).get("calls", 0)
+    before = asked(redis)
     with transaction.atomic():
         for n in range(30):
             schedule("T_QUIET", n)
         schedule_many("T_QUIET", [{"key": f"m{n}"} for n in range(30)])
 
-    assert redis.info("commandstats")["cmdstat_eval"]["calls"] - before == 1
+    assert asked(redis) - before == 1
+
+
+def test_redis_is_not_asked_about_tasks_that_are_far_from_due(redis):
+    before = asked(redis)
+
+    schedule("T_QUIET", "a", delay=3600)
+    schedule_many("T_QUIET", [{"key": f"m{n}", "delay": 3600 + n} for n in range(30)])
+    reschedule("T_QUIET", "a", delay=7200)
+    assert (asked(redis) - before, pending(redis)) == (0, 0)
+
+    reschedule("T_QUIET", "a", delay=5)
+    assert (asked(redis) - before, pending(redis)) == (1, 1)
+
+
+def test_with_a_clock_that_is_minutes_behind_a_task_that_is_soon_due_sends_its_signal(redis, monkeypatch):
+    monkeypatch.setattr(wakeup, "time", SimpleNamespace(time=lambda: time.time() - 300, monotonic=time.monotonic))
+
+    schedule("T_QUIET", "a", delay=60)
+
+    assert pending(redis) == 1
 
 
 def test_a_signal_sent_before_the_wait_ends_it_at_once(listener):
