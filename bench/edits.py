@@ -1,4 +1,4 @@
-"""edits: publish-time changes at 200/s while 100 articles/s fire, on 1,000,000 articles; and where that bends."""
+"""edits: publish-time changes at 200/s while 100 articles/s fire, on 1,000,000 articles; and at which rate that still holds."""
 
 import random
 import threading
@@ -8,13 +8,13 @@ from datetime import timedelta
 from .articles import analyse, make_articles, schedule_publishings
 from .stack import Stack, execute, percentile, query
 
-GOALS = {"edit_p99_ms": {"at_most": 50}, "wrong": {"at_most": 0}}
+GOALS = {"edit_p99_ms": {"at_most": 50}, "held_per_s": {"at_least": 800}, "wrong": {"at_most": 0}}
 ARTICLES = 1_000_000
 EDITABLE = 20_000  # approved, scheduled for tomorrow, and then edited again and again
 FIRING_PER_S = 100
 SECONDS = 20
 EDITORS = 8
-RATES = (200, 400, 600, 800)
+RATES = (200, 400, 600, 800, 1_000)
 
 
 def run(stack: Stack) -> dict:
@@ -24,7 +24,7 @@ def run(stack: Stack) -> dict:
     execute("VACUUM ANALYZE article")
     stack.start()
     figures: dict = {}
-    bends = None
+    held = 0
     for rate in RATES:
         took, late = _measure(rate, editable)
         p50, p99 = percentile(took, 0.50) * 1000, percentile(took, 0.99) * 1000
@@ -33,10 +33,10 @@ def run(stack: Stack) -> dict:
         if rate == RATES[0]:
             figures |= {"edit_p50_ms": round(p50, 1), "edit_p99_ms": round(p99, 1)}
         if p99 > GOALS["edit_p99_ms"]["at_most"] or kept > 1000:
-            bends = rate
             break
+        held = rate
     stack.stop()
-    return figures | {"bends_at_per_s": bends or f"above {RATES[-1]}", "wrong": _wrong()}
+    return figures | {"held_per_s": held, "wrong": _wrong()}
 
 
 def _measure(rate: int, editable: range) -> tuple[list[float], list[float]]:
