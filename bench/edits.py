@@ -1,4 +1,4 @@
-"""edits: publish-time changes at 200/s while 100 articles/s fire, on 1,000,000 articles; up to which rate that holds."""
+"""edits: publish-time changes at 200/s while 100 articles/s fire, on 1,000,000 articles; up to which rate it holds."""
 
 import random
 import threading
