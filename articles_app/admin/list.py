@@ -13,12 +13,12 @@ from django.urls import path
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from unfold.admin import ModelAdmin
-from unfold.views import ChangeList
 
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
 from articles_app.stopped import stopped
 from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
+from tasks_app.pages.rows import TEMPLATE, QuickList
 
 from . import preview
 from .audit import audit_page
@@ -73,7 +73,7 @@ class ShowFilter(admin.SimpleListFilter):
         raise IncorrectLookupParameters(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
 
 
-class ArticleList(ChangeList):
+class ArticleList(QuickList):
     def get_queryset(self, *args: object, **options: object) -> QuerySet:
         queryset = super().get_queryset(*args, **options)
         # The links above the list are the filter; unfold's sheet of filters can't be reached with a keyboard.
@@ -91,11 +91,11 @@ class ArticleList(ChangeList):
         super().get_results(request)
         self.full_result_count = self.result_count  # The header says nothing, the foot says it all.
         self.is_more = self.result_count == (FOUND if self.query else COUNTED)
-        now, zone = database_now(), zone_of(request).zone
+        self.now, self.zone = database_now(), zone_of(request)
         self.result_list = list(self.result_list)
-        found = hints(self.result_list, zone, now)
+        found = hints(self.result_list, self.zone.zone, self.now)
         for article in self.result_list:
-            article.shown = _Shown(found[article.id], zone, now)
+            article.shown = _Shown(found[article.id], self.zone.zone, self.now)
 
 
 class _Shown:
@@ -111,6 +111,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
     list_display_links = ["named"]
     list_filter = [ShowFilter]
     list_per_page = 50
+    change_list_template = TEMPLATE
     list_before_template = "articles_app/list_before.html"
     search_fields = ["title"]
     search_help_text = gettext_lazy("Words from the title, or an article number")
@@ -137,9 +138,10 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
     @admin.display(description=gettext_lazy("Publish time"), ordering="publish_time")
     def publishes(self, article: Article) -> str:
         zone, now = article.shown.zone, article.shown.now
-        local, utc = local_only(article.publish_time, zone, now), in_utc(article.publish_time, zone)
+        local = local_only(article.publish_time, zone, now)
         if zone.key == "UTC":
             return format_html('<span class="pa-time">{} UTC</span>', local)
+        utc = in_utc(article.publish_time, zone)
         return format_html('<span class="pa-time">{}</span> <span class="pa-utc">{}</span>', local, utc)
 
     @admin.display(description=gettext_lazy("What happens next"))
@@ -161,7 +163,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
 
     # The list
 
-    def get_changelist(self, request: HttpRequest, **options: object) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **options: object) -> type[ArticleList]:
         return ArticleList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -176,9 +178,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
         return self.get_queryset(request).filter(id__in=search(queryset, term)), False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
-        zone = zone_of(request)
-        shown = {"zone": zone.zone.key, "zone_chosen": zone.chosen, "now": database_now(), "words": for_browser()}
-        return super().changelist_view(request, shown | (extra_context or {}))
+        return super().changelist_view(request, {"words": for_browser()} | (extra_context or {}))
 
     @admin.action(description=gettext_lazy("Move publish times …"), permissions=["change"])
     def move_publish_times(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
