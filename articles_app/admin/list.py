@@ -3,6 +3,7 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from django import forms
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied
@@ -19,6 +20,7 @@ from articles_app.states import ArticleStatus
 from articles_app.stopped import stopped
 from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
 from tasks_app.pages.rows import TEMPLATE, QuickList
+from tasks_app.pages.saved import LISTS, FilteredList
 
 from . import preview
 from .audit import audit_page
@@ -32,7 +34,23 @@ from .times import database_now, for_browser, in_utc, local_only
 from .zones import choose_zone, zone_of
 
 NOUNS = (gettext_noop("article"), gettext_noop("articles"), gettext_noop("author"))  # which `translate_names` asks for
+SHOWN = {
+    "drafts": gettext_lazy("Drafts"),
+    "audit": gettext_lazy("Waiting for audit"),
+    "scheduled": gettext_lazy("Scheduled"),
+    "overdue": gettext_lazy("Overdue"),
+    "failed": gettext_lazy("Failed"),
+    "live": gettext_lazy("Live"),
+}
 WAITING = [ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS]
+
+
+class FilterForm(forms.Form):
+    """What of the list's address is a filter that can be saved; how it is sorted goes with it."""
+
+    show = forms.ChoiceField(required=False, choices=SHOWN.items())
+    q = forms.CharField(required=False, max_length=200)
+    o = forms.RegexField("-?[0-9]", required=False)
 
 
 class ShowFilter(admin.SimpleListFilter):
@@ -41,14 +59,7 @@ class ShowFilter(admin.SimpleListFilter):
     title, parameter_name = gettext_lazy("what to show"), "show"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return [
-            ("drafts", gettext("Drafts")),
-            ("audit", gettext("Waiting for audit")),
-            ("scheduled", gettext("Scheduled")),
-            ("overdue", gettext("Overdue")),
-            ("failed", gettext("Failed")),
-            ("live", gettext("Live")),
-        ]
+        return [(value, str(words)) for value, words in SHOWN.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         match self.value():
@@ -71,6 +82,14 @@ class ShowFilter(admin.SimpleListFilter):
             case None:
                 return queryset
         raise IncorrectLookupParameters(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
+
+
+def _may_view(request: HttpRequest) -> bool:
+    """As Django sees it: whoever may change articles may view them."""
+    return any(request.user.has_perm(f"articles_app.{verb}_article") for verb in ("view", "change"))
+
+
+LISTS["articles"] = FilteredList("articles_app_article_changelist", FilterForm, _may_view)
 
 
 class ArticleList(QuickList):
@@ -121,7 +140,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
     actions = ["move_publish_times"]
 
     class Media:
-        css = {"all": ["articles_app/admin.css"]}
+        css = {"all": ["tasks_app/operator.css", "articles_app/admin.css"]}
         js = [Script("articles_app/zone.js", defer=True), Script("articles_app/live.js", defer=True)]
 
     # Columns

@@ -62,9 +62,10 @@ from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import api_url, console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.said import in_language
+from tasks_app.pages.saved import LISTS, FilteredList
 from tasks_app.pages.typed import take_back
 
-from . import forecast, saved, trail
+from . import forecast, trail
 from .forms import parse_bookmark, written_bookmark
 from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm, JobsOrderForm
 from .rights import (
@@ -85,6 +86,7 @@ SAID = 5  # jobs that are named after an order for many
 HISTORY = 30
 BACKFILLS = 5
 LIST = "tasks_app_jobdefinition_changelist"
+LISTS["jobs"] = FilteredList(LIST, JobFilterForm, may_view_jobs)
 ONE = "tasks_app_jobdefinition_change"
 DRAFT = "tasks_app_job_draft"
 MISSING_TYPE = gettext_lazy("The task type is missing; it says what runs.")
@@ -170,7 +172,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_view_jobs)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*JobFilterForm.base_fields, "after"))
-        context = self.page(request) | _listed(request) | saved.shown(request, "jobs")
+        context = self.page(request) | _listed(request)
         context["may_create_over_api"] = may_create_over_api(request)
         return TemplateResponse(request, "tasks_app/jobs.html", context)
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from tasks_app.console import saved
 from tasks_app.console.scope import member
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
@@ -318,3 +319,9 @@ def kept(value: bool | None):
 def pretty(value: object) -> str:
     """A payload, to be read by people."""
     return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+@register.inclusion_tag("tasks_app/saved.html", takes_context=True)
+def saved_filters(context: template.Context, page: str) -> dict:
+    """Above a list of `tasks_app.pages.saved`."""
+    return saved.shown(context["request"], page)

@@ -21,7 +21,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.settle import Settled, settle
 from tasks_app.lifecycle.start import start
-from tasks_app.models import Node
+from tasks_app.models import Node, SavedFilter
 from tasks_app.pages import lists
 from tests.support.articles import (
     MONDAY,
@@ -210,6 +210,27 @@ def test_a_row_leads_to_its_article_and_back_to_the_list_as_it_was_filtered(ann)
     content = ann.get(f"{LIST}?show=drafts").content.decode()
     assert f'href="{LIST}{article}/change/?_changelist_filters=show%3Ddrafts"' in content
     assert ">{0} {id} &amp; more</a>" in content and f'name="_selected_action" value="{article}"' in content
+
+
+def test_a_filter_is_saved_with_its_order_and_shown_to_whoever_saved_it(ann):
+    saved = "/admin/tasks_app/scheduletask/saved/"
+    given = {"page": "articles", "query": "show=drafts&q=rain&o=-3&p=2", "name": "my <drafts>"}
+    assert "Save this filter as" not in text_of(ann.get(LIST))
+    assert "Save this filter as" in text_of(ann.get(f"{LIST}?show=drafts"))
+
+    answer = ann.post(saved, given)
+
+    assert (answer.status_code, answer.url) == (302, f"{LIST}?show=drafts&q=rain&o=-3")
+    listed = ann.get(LIST).content.decode()
+    assert 'href="?show=drafts&amp;q=rain&amp;o=-3"' in listed and "my &lt;drafts&gt;" in listed
+    assert "my &lt;drafts" not in editor("bob").get(LIST).content.decode()
+    for bad in ({"query": "show=everything"}, {"query": "o=title"}, {"query": "p=2"}):
+        assert ann.post(saved, given | bad).status_code == 400, bad
+    # She may save filters of lists that she may see.
+    assert ann.post(saved, given | {"page": "tasks", "query": "state=DEAD"}).status_code == 403
+    assert person("cleo").post(saved, given).status_code == 403
+    assert ann.post(f"{saved}{SavedFilter.objects.get().id}/remove/").url == LIST
+    assert not SavedFilter.objects.exists()
 
 
 def test_counting_stops_at_a_bound_and_says_so(ann, monkeypatch):
