@@ -68,6 +68,7 @@ from tasks_app.pages.typed import take_back
 from . import forecast, trail
 from .forms import parse_bookmark, written_bookmark
 from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm, JobsOrderForm
+from .list_rows import job_rows
 from .rights import (
     LookOnly,
     may_create_over_api,
@@ -420,15 +421,17 @@ def _listed(request: HttpRequest) -> dict:
     query = request.GET.copy()
     query["after"] = more or ""
     now = database_now()
-    rows = [(job, schedule_words(job), in_language(state_of(job, now).words), runs.get(job.id)) for job in found]
+    told = [(job, schedule_words(job), in_language(state_of(job, now).words), runs.get(job.id)) for job in found]
+    changeable = may_change_each(found)
     return {
         "form": form,
-        "found": rows,
+        "found": found,
+        "rows": job_rows(told, acting=may_make_jobs(request), changeable=changeable),
         "next": query.urlencode() if more else "",
         "tenant": form.filter.tenant,
         "sorted": len(found) if sort else 0,
         "bounded": MOST_SORTED if bounded else 0,
-        "changeable": may_change_each(found),
+        "changeable": changeable,
         "many": [(verb, VERBS[verb][0]) for verb in MANY],
     }
 

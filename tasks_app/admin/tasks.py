@@ -45,6 +45,7 @@ from tasks_app.pages.saved import LISTS, FilteredList
 
 from . import orders, overview, trail
 from .forms import FilterForm
+from .list_rows import task_rows
 from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, may_view_jobs, may_view_lists, requires
 from .secrets import ReasonOnly
 from .words import VERBS, doing
@@ -218,15 +219,16 @@ def _listed(request: HttpRequest) -> dict:
         raise BadRequest(str(error)) from None
     except ArchiveUnreachable as error:
         return {"form": form, "found": None, "unreachable": str(error)}
+    tasks, changeable = with_names(found.tasks), may_change_each(found.tasks)
     return {
         "form": form,
         "found": found,
-        "tasks": with_names(found.tasks),
+        "tasks": tasks,
+        "rows": task_rows(tasks, cold=bool(found.cold), chosen=may_order(request), changeable=changeable),
         "after": after,
         "next": found.next or "",
         "looked": found.looked_at + _looked_before(request),
         "verbs": [(verb, words) for verb, words in VERBS.items()],
-        "changeable": may_change_each(found.tasks),
         "filtered": bool(form.query),
         "exported": MOST_EXPORTED,
     }

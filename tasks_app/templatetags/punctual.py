@@ -91,11 +91,18 @@ WITHOUT_PAGE = {"vacuum_held_back", "archive_waits", "backup_behind", "no_base"}
 @register.filter
 def instant(value: datetime | None):
     """A moment: to the second in UTC, to the microsecond for machines, and how far off it is when one points at it."""
-    if value is None:
-        return "–"
+    return "–" if value is None else _time(value, away(value))
+
+
+@register.filter
+def instant_and_away(value: datetime):
+    """The same, with how far off it is beside it."""
+    hint = away(value)
+    return format_html("{} <small>{}</small>", _time(value, hint), hint)
+
+
+def _time(value: datetime, hint: str):
     utc = value.astimezone(UTC)
-    away = utc - timezone.now()
-    hint = _away(away)
     return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), hint, f"{utc:%Y-%m-%d %H:%M:%S}")
 
 
