@@ -3,6 +3,7 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from django import forms
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied
@@ -13,12 +14,13 @@ from django.urls import path
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from unfold.admin import ModelAdmin
-from unfold.views import ChangeList
 
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
 from articles_app.stopped import stopped
 from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
+from tasks_app.pages.rows import TEMPLATE, QuickList
+from tasks_app.pages.saved import LISTS, FilteredList
 
 from . import preview
 from .audit import audit_page
@@ -32,7 +34,23 @@ from .times import database_now, for_browser, in_utc, local_only
 from .zones import choose_zone, zone_of
 
 NOUNS = (gettext_noop("article"), gettext_noop("articles"), gettext_noop("author"))  # which `translate_names` asks for
+SHOWN = {
+    "drafts": gettext_lazy("Drafts"),
+    "audit": gettext_lazy("Waiting for audit"),
+    "scheduled": gettext_lazy("Scheduled"),
+    "overdue": gettext_lazy("Overdue"),
+    "failed": gettext_lazy("Failed"),
+    "live": gettext_lazy("Live"),
+}
 WAITING = [ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS]
+
+
+class FilterForm(forms.Form):
+    """What of the list's address is a filter that can be saved; how it is sorted goes with it."""
+
+    show = forms.ChoiceField(required=False, choices=SHOWN.items())
+    q = forms.CharField(required=False, max_length=200)
+    o = forms.RegexField("-?[0-9]", required=False)
 
 
 class ShowFilter(admin.SimpleListFilter):
@@ -41,14 +59,7 @@ class ShowFilter(admin.SimpleListFilter):
     title, parameter_name = gettext_lazy("what to show"), "show"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return [
-            ("drafts", gettext("Drafts")),
-            ("audit", gettext("Waiting for audit")),
-            ("scheduled", gettext("Scheduled")),
-            ("overdue", gettext("Overdue")),
-            ("failed", gettext("Failed")),
-            ("live", gettext("Live")),
-        ]
+        return [(value, str(words)) for value, words in SHOWN.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         match self.value():
@@ -73,7 +84,15 @@ class ShowFilter(admin.SimpleListFilter):
         raise IncorrectLookupParameters(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
 
 
-class ArticleList(ChangeList):
+def _may_view(request: HttpRequest) -> bool:
+    """As Django sees it: whoever may change articles may view them."""
+    return any(request.user.has_perm(f"articles_app.{verb}_article") for verb in ("view", "change"))
+
+
+LISTS["articles"] = FilteredList("articles_app_article_changelist", FilterForm, _may_view)
+
+
+class ArticleList(QuickList):
     def get_queryset(self, *args: object, **options: object) -> QuerySet:
         queryset = super().get_queryset(*args, **options)
         # The links above the list are the filter; unfold's sheet of filters can't be reached with a keyboard.
@@ -91,11 +110,11 @@ class ArticleList(ChangeList):
         super().get_results(request)
         self.full_result_count = self.result_count  # The header says nothing, the foot says it all.
         self.is_more = self.result_count == (FOUND if self.query else COUNTED)
-        now, zone = database_now(), zone_of(request).zone
+        self.now, self.zone = database_now(), zone_of(request)
         self.result_list = list(self.result_list)
-        found = hints(self.result_list, zone, now)
+        found = hints(self.result_list, self.zone.zone, self.now)
         for article in self.result_list:
-            article.shown = _Shown(found[article.id], zone, now)
+            article.shown = _Shown(found[article.id], self.zone.zone, self.now)
 
 
 class _Shown:
@@ -111,6 +130,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
     list_display_links = ["named"]
     list_filter = [ShowFilter]
     list_per_page = 50
+    change_list_template = TEMPLATE
     list_before_template = "articles_app/list_before.html"
     search_fields = ["title"]
     search_help_text = gettext_lazy("Words from the title, or an article number")
@@ -120,7 +140,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
     actions = ["move_publish_times"]
 
     class Media:
-        css = {"all": ["articles_app/admin.css"]}
+        css = {"all": ["tasks_app/operator.css", "articles_app/admin.css"]}
         js = [Script("articles_app/zone.js", defer=True), Script("articles_app/live.js", defer=True)]
 
     # Columns
@@ -137,9 +157,10 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
     @admin.display(description=gettext_lazy("Publish time"), ordering="publish_time")
     def publishes(self, article: Article) -> str:
         zone, now = article.shown.zone, article.shown.now
-        local, utc = local_only(article.publish_time, zone, now), in_utc(article.publish_time, zone)
+        local = local_only(article.publish_time, zone, now)
         if zone.key == "UTC":
             return format_html('<span class="pa-time">{} UTC</span>', local)
+        utc = in_utc(article.publish_time, zone)
         return format_html('<span class="pa-time">{}</span> <span class="pa-utc">{}</span>', local, utc)
 
     @admin.display(description=gettext_lazy("What happens next"))
@@ -161,7 +182,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
 
     # The list
 
-    def get_changelist(self, request: HttpRequest, **options: object) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **options: object) -> type[ArticleList]:
         return ArticleList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -176,9 +197,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
         return self.get_queryset(request).filter(id__in=search(queryset, term)), False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
-        zone = zone_of(request)
-        shown = {"zone": zone.zone.key, "zone_chosen": zone.chosen, "now": database_now(), "words": for_browser()}
-        return super().changelist_view(request, shown | (extra_context or {}))
+        return super().changelist_view(request, {"words": for_browser()} | (extra_context or {}))
 
     @admin.action(description=gettext_lazy("Move publish times …"), permissions=["change"])
     def move_publish_times(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse:

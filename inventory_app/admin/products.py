@@ -15,7 +15,6 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
-from unfold.views import ChangeList
 
 from inventory_app import lifecycle
 from inventory_app.errors import InvalidProduct, StockError, UnknownProduct
@@ -25,6 +24,7 @@ from inventory_app.units import STOCK_SYNC
 from tasks_app.client import InvalidTask, find, find_many
 from tasks_app.client.rolling import failing_keys
 from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
+from tasks_app.pages.rows import TEMPLATE, QuickList
 
 from .coverage import coverage_page
 from .window import window_page
@@ -73,7 +73,7 @@ def _failing(cause: str | None = None) -> list[str]:
         return []  # no failure has such a code
 
 
-class ProductList(ChangeList):
+class ProductList(QuickList):
     def get_queryset(self, *args: object, **options: object) -> QuerySet:
         queryset = super().get_queryset(*args, **options)
         self.has_filters = False  # the links above the list are the filter
@@ -120,6 +120,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
     list_filter = [ShowFilter]
     list_per_page = 50
     sortable_by = ["product_code"]  # what else could be sorted by has no index, and a million rows
+    change_list_template = TEMPLATE
     list_before_template = "inventory_app/list_before.html"
     search_fields = ["product_code"]
     search_help_text = gettext_lazy("The beginning of a code, or part of a name")
@@ -158,7 +159,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
 
     # The list
 
-    def get_changelist(self, request: HttpRequest, **options: object) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **options: object) -> type[ProductList]:
         return ProductList
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, term: str) -> tuple[QuerySet, bool]:

@@ -30,7 +30,7 @@ from tasks_app.pages.lists import refuse_unknown
 
 from . import overview
 from .forms import TenantField, most_running_field, rate_field, reason_field
-from .orders import may_undo
+from .orders import undo_words
 from .rights import LookOnly, may_operate, may_view, requires
 from .words import DONE, FOUND, KINDS, LEFT, MADE, move_words, split
 
@@ -182,7 +182,6 @@ def _told(request: HttpRequest, campaign: Campaign) -> dict:
         "campaign": campaign,
         "kind": KINDS.get(campaign.kind, campaign.kind),
         "new_time": move_words(Move.stored(campaign.options)) if campaign.kind == Verb.MOVE else "",
-        "can_undo": may_operate(request) and may_undo(campaign.operation, campaign.counts),
         "sentence": _sentence(campaign),
         "acted": [(count, DONE[answer]) for answer, count in acted.items()] + _counted(campaign, MADE),
         "left": [(count, LEFT[answer]) for answer, count in left.items()]
@@ -192,7 +191,7 @@ def _told(request: HttpRequest, campaign: Campaign) -> dict:
         if campaign.kind in RELEASES
         else [],
         "verbs": [(verb, ORDERS[verb][1]) for verb in OFFERED.get(CampaignState(campaign.state), ())],
-    }
+    } | (undo_words(campaign.operation, campaign.counts) if may_operate(request) else {})
 
 
 def _counted(campaign: Campaign, words: Mapping[str, str]) -> list[tuple[int, str]]:

@@ -62,11 +62,13 @@ from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import api_url, console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.said import in_language
+from tasks_app.pages.saved import LISTS, FilteredList
 from tasks_app.pages.typed import take_back
 
-from . import forecast, saved, trail
+from . import forecast, trail
 from .forms import parse_bookmark, written_bookmark
 from .job_forms import OVERLAP_WORDS, BackfillForm, FiringForm, JobFilterForm, JobForm, JobOrderForm, JobsOrderForm
+from .list_rows import job_rows
 from .rights import (
     LookOnly,
     may_create_over_api,
@@ -85,6 +87,7 @@ SAID = 5  # jobs that are named after an order for many
 HISTORY = 30
 BACKFILLS = 5
 LIST = "tasks_app_jobdefinition_changelist"
+LISTS["jobs"] = FilteredList(LIST, JobFilterForm, may_view_jobs)
 ONE = "tasks_app_jobdefinition_change"
 DRAFT = "tasks_app_job_draft"
 MISSING_TYPE = gettext_lazy("The task type is missing; it says what runs.")
@@ -170,7 +173,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     @requires(may_view_jobs)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*JobFilterForm.base_fields, "after"))
-        context = self.page(request) | _listed(request) | saved.shown(request, "jobs")
+        context = self.page(request) | _listed(request)
         context["may_create_over_api"] = may_create_over_api(request)
         return TemplateResponse(request, "tasks_app/jobs.html", context)
 
@@ -418,15 +421,17 @@ def _listed(request: HttpRequest) -> dict:
     query = request.GET.copy()
     query["after"] = more or ""
     now = database_now()
-    rows = [(job, schedule_words(job), in_language(state_of(job, now).words), runs.get(job.id)) for job in found]
+    told = [(job, schedule_words(job), in_language(state_of(job, now).words), runs.get(job.id)) for job in found]
+    changeable = may_change_each(found)
     return {
         "form": form,
-        "found": rows,
+        "found": found,
+        "rows": job_rows(told, acting=may_make_jobs(request), changeable=changeable),
         "next": query.urlencode() if more else "",
         "tenant": form.filter.tenant,
         "sorted": len(found) if sort else 0,
         "bounded": MOST_SORTED if bounded else 0,
-        "changeable": may_change_each(found),
+        "changeable": changeable,
         "many": [(verb, VERBS[verb][0]) for verb in MANY],
     }
 

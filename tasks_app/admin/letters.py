@@ -26,9 +26,9 @@ from tasks_app.models import AuditEntry, DlqEntry, JobDefinition
 from tasks_app.pages.charts import Series, bars
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.saved import LISTS, FilteredList
 from tasks_app.pages.spans import span
 
-from . import saved
 from .letter_forms import LetterFilterForm, LetterOrderForm, LetterReasonForm, TagsForm
 from .orders import to_confirm
 from .rights import LookOnly, may_operate, may_view, requires
@@ -38,6 +38,7 @@ PAGE = 50
 CAUSES = 50
 ENTRIES = 20
 LIST = "tasks_app_dlqentry_changelist"
+LISTS["letters"] = FilteredList(LIST, LetterFilterForm, may_view)
 
 
 @admin.register(DlqEntry, site=console())
@@ -54,7 +55,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*LetterFilterForm.base_fields, "show", "after", "looked"))
-        context = self._page(request) | _listed(request) | saved.shown(request, "letters")
+        context = self._page(request) | _listed(request)
         return TemplateResponse(request, "tasks_app/letters.html", context)
 
     @requires(may_view)

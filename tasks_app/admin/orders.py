@@ -19,9 +19,9 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from tasks_app.console.scope import may_change_each, member, seen, whose, working_in
-from tasks_app.core.campaigns import CAP, CONFIRM_ABOVE, MOST, CampaignState
+from tasks_app.core.campaigns import CAP, CONFIRM_ABOVE, MOST
 from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError, RetryLimited
-from tasks_app.engine.operations.campaigns import start_matching, undo_operation
+from tasks_app.engine.operations.campaigns import start_matching, undo_operation, why_no_undo
 from tasks_app.engine.operations.operate import (
     Operator,
     Preview,
@@ -35,9 +35,10 @@ from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.campaigns.begin import LANE
 from tasks_app.lifecycle.operate import ORDER, Answer
 from tasks_app.lifecycle.undo import UNDONE
-from tasks_app.models import AuditEntry, Campaign
+from tasks_app.models import AuditEntry
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
+from tasks_app.pages.said import in_language
 
 from .forms import FilterForm, OrderForm, ReasonForm, UndoForm
 from .words import DONE, KINDS, LEFT, VERBS, WILL, order_words, split
@@ -134,8 +135,9 @@ def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
         "left": [(count, LEFT[answer]) for answer, count in left.items()],
         "entries": entries.order_by("id")[:EXAMPLES],
         "more": max(sum(counts.values()) - EXAMPLES, 0),
-        "can_undo": pages.page(request)["may_match"] and may_undo(operation, counts),
     }
+    if context["may_match"]:
+        context |= undo_words(operation, counts)
     return TemplateResponse(request, "tasks_app/operation.html", context)
 
 
@@ -145,11 +147,12 @@ def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     # An order that is older than undo has not written down where its tasks were.
     known = entries.filter(outcome__in=UNDONE, detail__has_key="was")
     counts = dict(known.values_list("outcome").annotate(Count("id")))
+    why = why_no_undo(operation, working_in())
     form = UndoForm(sum(counts.values()), request.POST or None)
     asked = member()
     if asked is not None and asked.owns_only:
         raise PermissionDenied
-    if form.is_valid():
+    if why is None and form.is_valid():
         given = form.cleaned_data
         operator = Operator(request.user.get_username(), given["reason"], given["operation"])
         within = {} if asked is None else {"types": asked.usable_types(), "lanes": asked.lanes}
@@ -163,6 +166,7 @@ def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
         "title": gettext("Undo: {order}").format(order=KINDS.get(first.verb, first.verb)),
         "first": first,
         "counts": [(count, DONE[Answer(answer)]) for answer, count in counts.items()],
+        "why_no_undo": in_language(why),
         "form": form,
         "confirm": form.number if form.number > CONFIRM_ABOVE else None,
         "operation": operation,
@@ -170,12 +174,12 @@ def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     return TemplateResponse(request, "tasks_app/undo.html", context, status=400 if form.is_bound else 200)
 
 
-def may_undo(operation: UUID, counts: Mapping[str, int]) -> bool:
-    """Whether it is offered: something was moved or cancelled, and it is over."""
+def undo_words(operation: UUID, counts: Mapping[str, int]) -> dict:
+    """What its page says about undo: that it can be done, or why not. Nothing, if no task was moved or cancelled."""
     if not any(counts.get(answer) for answer in UNDONE):
-        return False
-    campaign = Campaign.objects.filter(operation=operation).only("state").first()
-    return campaign is None or CampaignState(campaign.state).over
+        return {}
+    why = why_no_undo(operation, working_in())
+    return {"can_undo": why is None, "why_no_undo": in_language(why)}
 
 
 def to_confirm(form, order: dict, counted: int | None) -> int | None:

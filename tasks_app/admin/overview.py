@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from datetime import timedelta
 from functools import cache
 from typing import NamedTuple
-from urllib.parse import quote
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -25,9 +24,9 @@ from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.status import NodeView, SchedulerStatus, read_status
 from tasks_app.models import Node
 from tasks_app.pages.charts import Chart, Series, bars
-from tasks_app.pages.links import console_url
 from tasks_app.pages.spans import span
 
+from .list_rows import node_rows
 from .ranges import RANGES, chosen_range, drawn
 from .rights import may_operate_platform, may_view_platform
 
@@ -92,36 +91,17 @@ def told(request: HttpRequest, status: SchedulerStatus, most: int | None = None)
     return {
         "may_operate": may_operate_platform(request),
         "status": status,
-        "processes": _processes(status.nodes, most),
+        "processes": list(node_rows(_processes(status.nodes, most))),
         "more_processes": max(0, len(status.nodes) - most) if most else 0,
         "versions": _versions(status),
         "read_at": timezone.now(),
     }
 
 
-class Process(NamedTuple):
-    """A line of the table, with what would take longest to make in a template: there may be hundreds."""
-
-    node: NodeView
-    url: str  # of its page; empty: it has none
-    state: str
-    seen: str
-
-
-def _processes(nodes: list[NodeView], most: int | None) -> list[Process]:
+def _processes(nodes: list[NodeView], most: int | None) -> list[NodeView]:
     """The live ones first. If there are too many, all others go before workers that just do their work."""
     chosen = sorted(nodes, key=lambda one: one.live and not one.drained and one.kind == Node.WORKER)[:most]
-    pages = console_url("tasks_app_node_changelist") + "worker/"
-    live, drained, silent, ago = gettext("live"), gettext("drained"), gettext("silent"), gettext("{time} ago")
-    return [
-        Process(
-            one,
-            f"{pages}{quote(one.name, safe=':@')}/" if one.kind == Node.WORKER else "",
-            silent if not one.live else drained if one.drained else live,
-            ago.format(time=span(timedelta(seconds=one.seen_seconds_ago))),
-        )
-        for one in sorted(chosen, key=lambda one: (not one.live, one.kind, one.name))
-    ]
+    return sorted(chosen, key=lambda one: (not one.live, one.kind, one.name))
 
 
 def _versions(status: SchedulerStatus) -> list[tuple[str, int]]:

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponseNotAllowed
 from tasks_app.console.needs import NEEDS
 from tasks_app.console.scope import member
 from tasks_app.core.roles import Right
+from tasks_app.pages.saved import LISTS
 
 VIEW = "tasks_app.view_scheduletask"
 OPERATE = "tasks_app.operate_scheduletask"
@@ -90,7 +91,7 @@ def may_make_jobs(request: HttpRequest) -> bool:
 
 def may_view_lists(request: HttpRequest) -> bool:
     """One of those whose filters can be saved; each asks for itself."""
-    return may_view(request) or may_view_jobs(request)
+    return any(one.allowed(request) for one in LISTS.values())
 
 
 def may_read_api(request: HttpRequest) -> bool:

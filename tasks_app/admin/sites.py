@@ -15,7 +15,7 @@ from tasks_app.console.site import console
 from tasks_app.core.errors import PunctualError
 from tasks_app.engine.operations import site as orders
 from tasks_app.engine.operations.jobs import once
-from tasks_app.engine.watch.site_status import last_choices, read_sites
+from tasks_app.engine.watch.site_status import ACTIVE, OPENING, STANDING_BY, last_choices, read_sites
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Recovery, Site
 from tasks_app.pages.links import console_url
@@ -27,6 +27,11 @@ from .secrets import ReasonOnly
 
 LIST = "tasks_app_site_changelist"
 CHOICES_SHOWN = 10
+STATES = {
+    ACTIVE: gettext_lazy("active"),
+    OPENING: gettext_lazy("being opened"),
+    STANDING_BY: gettext_lazy("standing by"),
+}
 ALL_STAND_BY = "stand by"  # what is typed to confirm it
 
 
@@ -83,6 +88,7 @@ class SiteAdmin(LookOnly, ModelAdmin):
         view = read_sites()
         context = self._page(request, gettext("Sites")) | {
             "view": view,
+            "sites": [(one, STATES[one.state]) for one in view.sites],
             "recovery": view.resuming and Recovery.objects.filter(incident=view.resuming).first(),
             "choices": last_choices(CHOICES_SHOWN),
             "may_operate": may_operate_installation(request),

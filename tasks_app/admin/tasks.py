@@ -17,6 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
 from tasks_app.conf import conf
+from tasks_app.console import saved
 from tasks_app.console.scope import may_change, may_change_each, member, seen
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError
@@ -40,13 +41,16 @@ from tasks_app.models import AnyBatch, AnyTask, AuditEntry, DlqEntry, JobDefinit
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.saved import LISTS, FilteredList
 
-from . import orders, overview, saved, trail
+from . import orders, overview, trail
 from .forms import FilterForm
+from .list_rows import task_rows
 from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, may_view_jobs, may_view_lists, requires
 from .secrets import ReasonOnly
 from .words import VERBS, doing
 
+LISTS["tasks"] = FilteredList(orders.LIST, FilterForm, may_view)
 PAGE = 50
 MOST_EXPORTED = 100_000  # tasks in one file from the list
 EXPORT_SECONDS = 120.0
@@ -81,7 +85,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         key = request.GET.get("key", "")
         if key.startswith("#") and key[1:].isdecimal() and len(key) < 20:
             return HttpResponseRedirect(console_url("tasks_app_scheduletask_change", key[1:]))
-        context = self.page(request) | _listed(request) | saved.shown(request, "tasks")
+        context = self.page(request) | _listed(request)
         return TemplateResponse(request, "tasks_app/tasks.html", context)
 
     @requires(may_view)
@@ -215,15 +219,16 @@ def _listed(request: HttpRequest) -> dict:
         raise BadRequest(str(error)) from None
     except ArchiveUnreachable as error:
         return {"form": form, "found": None, "unreachable": str(error)}
+    tasks, changeable = with_names(found.tasks), may_change_each(found.tasks)
     return {
         "form": form,
         "found": found,
-        "tasks": with_names(found.tasks),
+        "tasks": tasks,
+        "rows": task_rows(tasks, cold=bool(found.cold), chosen=may_order(request), changeable=changeable),
         "after": after,
         "next": found.next or "",
         "looked": found.looked_at + _looked_before(request),
         "verbs": [(verb, words) for verb, words in VERBS.items()],
-        "changeable": may_change_each(found.tasks),
         "filtered": bool(form.query),
         "exported": MOST_EXPORTED,
     }

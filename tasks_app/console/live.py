@@ -35,6 +35,7 @@ LIVE: dict[str, tuple[str, ...]] = {
     "tasks_app_auditentry_changelist": ("orders",),
     "tasks_app_alarmincident_changelist": (CLOCK,),
     "tasks_app_safeguard_changelist": (CLOCK,),
+    "tasks_app_site_changelist": (CLOCK,),
     "tasks_app_recovery_changelist": (CLOCK,),
     "tasks_app_recovery_change": (CLOCK,),
 }

@@ -33,6 +33,18 @@ class Deed(NamedTuple):
     at: datetime | None  # where it was moved to
 
 
+class Undoable(NamedTuple):
+    """A row of undoable: whether what an order did to tasks is still on record, and whether where they were is."""
+
+    kept: bool
+    known: bool
+
+
+def undoable(operation: UUID, tenant: str | None = None) -> Undoable:
+    [found] = run("undoable", {"operation": operation, "answers": list(UNDONE), "tenant": tenant})
+    return Undoable(*found)
+
+
 def undone_tasks(operation: UUID, tenant: str | None = None) -> Iterator[list[int]]:
     """The tasks that an order moved or cancelled, page by page."""
     after = ""

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from tasks_app.console import saved
 from tasks_app.console.scope import member
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
@@ -90,11 +91,18 @@ WITHOUT_PAGE = {"vacuum_held_back", "archive_waits", "backup_behind", "no_base"}
 @register.filter
 def instant(value: datetime | None):
     """A moment: to the second in UTC, to the microsecond for machines, and how far off it is when one points at it."""
-    if value is None:
-        return "–"
+    return "–" if value is None else _time(value, away(value))
+
+
+@register.filter
+def instant_and_away(value: datetime):
+    """The same, with how far off it is beside it."""
+    hint = away(value)
+    return format_html("{} <small>{}</small>", _time(value, hint), hint)
+
+
+def _time(value: datetime, hint: str):
     utc = value.astimezone(UTC)
-    away = utc - timezone.now()
-    hint = _away(away)
     return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), hint, f"{utc:%Y-%m-%d %H:%M:%S}")
 
 
@@ -318,3 +326,9 @@ def kept(value: bool | None):
 def pretty(value: object) -> str:
     """A payload, to be read by people."""
     return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+@register.inclusion_tag("tasks_app/saved.html", takes_context=True)
+def saved_filters(context: template.Context, page: str) -> dict:
+    """Above a list of `tasks_app.pages.saved`."""
+    return saved.shown(context["request"], page)

@@ -9,7 +9,7 @@ from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, Campaign, CampaignChunk, ScheduleTask
 from tests.support.api import Api
-from tests.support.campaigns import begun, carried_out
+from tests.support.campaigns import begun, carried_out, older_than_undo
 from tests.support.moves import MONDAY, dead, scheduled
 from tests.support.operators import operator
 
@@ -65,6 +65,8 @@ def test_a_move_by_so_much_is_begun_and_undone(api):
     assert ScheduleTask.objects.get(id=task).due_at == MONDAY
     nothing = api.post(f"/campaigns/{undone[0].body['id']}/undo")
     assert (nothing.code, api.post("/campaigns/999999/undo").status) == ("SCH_422_INVALID", 404)
+    older = api.post(f"/campaigns/{older_than_undo(task).id}/undo")
+    assert older.code == "SCH_422_INVALID" and "it is older than undo" in older.body["detail"]
 
 
 def test_the_list_has_pages_and_filters(api):

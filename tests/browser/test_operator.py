@@ -18,6 +18,7 @@ from tests.support.campaigns import carried_out
 from tests.support.engine import run_due
 from tests.support.live import a_beat_is_alive, a_worker_is_alive
 from tests.support.moves import MONDAY, dead, scheduled, settled, started, state
+from tests.support.site import beat_at
 from tests.support.wait import wait_until
 from tests.support.walks import WALKS, walks
 
@@ -25,6 +26,7 @@ VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
 LIST = "/admin/tasks_app/scheduletask/"
 FLEET = "/admin/tasks_app/node/"
 CAMPAIGNS = "/admin/tasks_app/campaign/"
+SITES = "/admin/tasks_app/site/"
 
 
 @pytest.fixture
@@ -233,6 +235,37 @@ def test_a_worker_is_drained_and_taken_back(walk, operator):
     expect(page.get_by_role("link", name="Drain …")).to_be_visible()
     assert Node.objects.get(name="worker:1").drained_at is None
     assert deeds().count() == 2
+
+
+def test_another_site_is_activated_and_who_watches_sees_it(visits):
+    beat_at("b", seconds_ago=-3_600)  # however long the test takes, it is alive
+    rights = ("tasks_app.view_installation", "tasks_app.view_scheduletask")
+    watching = visits.page(person("vera", *rights), SITES)
+    page = visits.page(person("olga", *rights, "tasks_app.operate_installation"), SITES)
+    expect(page.get_by_role("heading", name="Site main is the active one")).to_be_visible()
+    expect(watching.get_by_role("link", name="Activate b …")).to_have_count(0)
+
+    page.set_viewport_size({"width": 360, "height": 740})
+    where = page.get_by_role("link", name="Activate b …").bounding_box()
+    assert where["x"] + where["width"] <= 360  # nobody has to scroll the table for it
+    page.get_by_role("link", name="Activate b …").click()
+    page.get_by_label("Type b to confirm it").fill("main")
+    page.get_by_label("Reason").fill("a fire")
+    page.get_by_role("button", name="Activate").click()
+    expect(page.get_by_text("Nothing was changed")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_label("Type b to confirm it").fill("b")
+    page.get_by_role("button", name="Activate").click()
+
+    expect(page.get_by_text("Site b is chosen, and no other one works.")).to_be_visible()
+    for one in (page, watching):
+        expect(one.get_by_role("heading", name="Site b is the active one")).to_be_visible()
+        expect(one.get_by_role("row", name="main standing by")).to_be_visible()
+    expect(watching.get_by_role("row", name="olga")).to_contain_text("site b activated")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_role("link", name="Let all stand by …").click()
+    expect(page.get_by_label("Type stand by to confirm it")).to_be_visible()
+    visits.forgive("status of 400")  # of what was not confirmed
 
 
 def test_the_overview_says_when_it_is_old_and_looks_again_when_its_tab_is_shown(visits, operator):

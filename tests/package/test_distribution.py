@@ -30,6 +30,7 @@ CLIENT = "clients/python/punctual_client"
 NEEDS_EXTRA = {
     "tasks_app/admin/": "admin",
     "tasks_app/console/": "admin",
+    "tasks_app/pages/rows.py": "admin",
     "tasks_app/api/": "api",
     "tasks_app/client/endpoints.py": "api",
     "tasks_app/archive/": "archive",

@@ -4,9 +4,11 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.engine.beat.campaigns import run_once
 from tasks_app.engine.operations.campaigns import Pace, start_for, start_matching
 from tasks_app.engine.watch.browse import Filter
+from tasks_app.lifecycle.audit import Entry, audit
 from tasks_app.lifecycle.campaigns import steps
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import Campaign
@@ -31,6 +33,16 @@ def carried_out(campaign: Campaign, steps_: int = 1_000) -> Campaign:
             break
     campaign.refresh_from_db()
     return campaign
+
+
+def older_than_undo(task: int) -> Campaign:
+    """A move that is done, and whose entry says nothing of when the task was to run."""
+    by = operator()
+    moved = begun(Verb.MOVE, [task], at=timezone.now() + timedelta(days=9), by=by)
+    Campaign.objects.filter(id=moved.id).update(state="DONE", done=1, counts={"moved": 1}, tenant=DEFAULT_TENANT)
+    audit(by, "move", [Entry(f"task {task}", "moved", task, {"before": "INIT"}, DEFAULT_TENANT, "T_QUIET")])
+    moved.refresh_from_db()
+    return moved
 
 
 def hurry(campaign: Campaign) -> None:

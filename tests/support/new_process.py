@@ -70,6 +70,7 @@ STAYS = {
     "tasks_app.engine.worker.threads": {"_crews": "conftest.py puts the tools away"},
     "tasks_app.lifecycle.retry_budget": {"_account": "set when the worker is imported"},
     "tasks_app.pages.help": {"PLACES": "apps declare them"},
+    "tasks_app.pages.saved": {"LISTS": "apps declare them"},
     "articles_app.deadline": {"_call": "each thread has its own"},
 }
 

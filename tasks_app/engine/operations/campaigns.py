@@ -7,14 +7,15 @@ from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.core.campaigns import CAP, CampaignState
-from tasks_app.core.errors import InvalidTask
+from tasks_app.core.errors import InvalidTask, NothingToDo
 from tasks_app.core.moves import Move
+from tasks_app.core.said import Said, said
 from tasks_app.engine.watch.browse import Filter, walk
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import LANE, start, start_undo
 from tasks_app.lifecycle.operate import Row, Verb, checked_move, expected
-from tasks_app.lifecycle.undo import undone_tasks
+from tasks_app.lifecycle.undo import UNDONE, undoable, undone_tasks
 from tasks_app.models import Campaign, ScheduleTask
 from tasks_app.scope import all_tenants
 
@@ -94,9 +95,9 @@ def undo_operation(
 ) -> Campaign:
     """A campaign that puts back what an order has moved or cancelled: each task of it that has not begun, and that
     nobody has changed since. `tenant`, `types`, `lanes`: of these only. NothingToDo if there is none."""
+    if (why := why_no_undo(operation, tenant)) is not None:
+        raise NothingToDo(why)
     undone = Campaign.objects.filter(operation=operation).first()
-    if undone is not None and not CampaignState(undone.state).over:
-        raise InvalidTask(f"campaign {undone.id} is {undone.state.lower()}; cancel what is left of it, then undo it.")
     words = f"what operation {operation} did" if undone is None else f"what campaign {undone.id} did"
     pages = undone_tasks(operation, tenant)
     return start_undo(
@@ -107,6 +108,27 @@ def undo_operation(
         task_type=None if undone is None else undone.task_type,
         selection=words,
     )
+
+
+def why_no_undo(operation: UUID, tenant: str | None = None) -> Said | None:
+    """Why nothing that an order did can be undone; None if something can."""
+    ordered = Campaign.objects.filter(operation=operation).first()
+    if ordered is not None and not CampaignState(ordered.state).over:
+        return said("Campaign {id} is not over; cancel what is left of it, then undo it.", id=ordered.id)
+    found = undoable(operation, tenant)
+    if found.known:
+        return None
+    if found.kept:
+        return said(
+            "It can't be undone: it is older than undo, and its audit entries don't say when its tasks were to run. "
+            "Move them, or schedule them anew, by hand."
+        )
+    if ordered is not None and any(ordered.counts.get(answer) for answer in UNDONE):
+        return said(
+            "It can't be undone: its audit entries, which said when its tasks were to run, are no longer kept. "
+            "Move them, or schedule them anew, by hand."
+        )
+    return said("It has moved and cancelled no task, and nothing else can be undone.")
 
 
 def _within(

@@ -14,6 +14,7 @@ from tasks_app.engine.watch.job_history import read_history
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.declared import remember
 from tasks_app.models import AuditEntry, DeclaredJob, JobDefinition, ScheduleTask
+from tasks_app.pages.links import console_url
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.clients import client_of
@@ -102,6 +103,31 @@ def test_the_list_shows_schedules_in_words_states_and_last_runs(viewer):
     assert "matches" in page(viewer, LIST, type="T_NONE")
 
 
+def test_the_rows_of_the_lists_lead_where_the_addresses_say(viewer, operator):
+    job = make('{0} "a" & b', cron="0 3 1 1 *")
+    quiet = verbs.pause(make("quiet", cron="0 3 1 1 *").id, by("too loud"))[0]
+    task = schedule("T_QUIET", '{0} "k"', at=timezone.now() + timedelta(days=1)).task_id
+    name = "{0} &quot;a&quot; &amp; b"
+
+    text = page(operator, LIST)
+
+    assert f'href="{console_url("tasks_app_jobdefinition_change", job.id)}"><bdi>{name}</bdi></a>' in text
+    for words, verb, one in (
+        (f"Pause {name}", "pause", job),
+        (f"Run {name} now", "trigger", job),
+        ("Resume quiet", "resume", quiet),
+    ):
+        assert f'href="{console_url("tasks_app_job_order", one.id, verb)}" aria-label="{words}"' in text, words
+    assert f'value="{job.id}" aria-label="Select {name}"' in text
+    assert f"{job.id}/order/" not in page(viewer, LIST) and 'name="ids"' not in page(viewer, LIST)
+    sees_tasks = client_of(person("tom", "tasks_app.view_scheduletask"))
+    where, tasks = (
+        console_url("tasks_app_scheduletask_change", task),
+        page(sees_tasks, "/admin/tasks_app/scheduletask/"),
+    )
+    assert f'href="{where}">{task}</a>' in tasks and "<bdi>{0} &quot;k&quot;</bdi>" in tasks
+
+
 def test_every_page_of_the_list_is_linked_until_the_last(viewer, monkeypatch):
     monkeypatch.setattr("tasks_app.admin.jobs.PAGE", 2)
     for n in range(5):
@@ -110,7 +136,7 @@ def test_every_page_of_the_list_is_linked_until_the_last(viewer, monkeypatch):
     seen, path = [], LIST
     while path:
         answer = viewer.get(path)
-        seen += [row[0].name for row in answer.context["found"]]
+        seen += [job.name for job in answer.context["found"]]
         path = answer.context["next"] and f"{LIST}?{answer.context['next']}"
 
     assert seen == [f"job-{n}" for n in range(5)]
@@ -333,7 +359,7 @@ def test_the_list_is_sorted_by_last_result_lateness_and_next_firing(viewer, monk
     )
 
     def names(sort: str) -> list[str]:
-        return [row[0].name[0] for row in viewer.get(LIST, {"sort": sort}).context["found"]]
+        return [job.name[0] for job in viewer.get(LIST, {"sort": sort}).context["found"]]
 
     assert names("") == list("abcde")
     assert names("result")[0] == "e" and names("result")[1] == "a"

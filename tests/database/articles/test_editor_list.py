@@ -2,11 +2,13 @@
 
 import json
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
+from django.test.signals import template_rendered
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -19,7 +21,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.settle import Settled, settle
 from tasks_app.lifecycle.start import start
-from tasks_app.models import Node
+from tasks_app.models import Node, SavedFilter
 from tasks_app.pages import lists
 from tests.support.articles import (
     MONDAY,
@@ -181,14 +183,54 @@ def test_titles_and_reasons_with_markup_are_shown_as_they_are(ann):
     assert "&lt;script&gt;alert(1)" in content and "&lt;img src=x" in content
 
 
-def test_a_page_takes_the_same_statements_for_one_row_and_for_many(ann, django_assert_num_queries):
+def test_a_page_takes_the_same_statements_and_templates_for_one_row_and_for_many(ann, django_assert_num_queries):
     approved()
-    with CaptureQueriesContext(connection) as one:
-        ann.get(LIST)
-    for make in (draft, pending, approved, rejected) * 5:
-        make()
-    with django_assert_num_queries(len(one)):
-        ann.get(LIST)
+    templates = []
+
+    def count(template, **_: object) -> None:
+        templates.append(template.name)
+
+    template_rendered.connect(count)
+    try:
+        with CaptureQueriesContext(connection) as one:
+            ann.get(LIST)
+        for_one = Counter(templates)
+        for make in (draft, pending, approved, rejected) * 5:
+            make()
+        templates.clear()
+        with django_assert_num_queries(len(one)):
+            ann.get(LIST)
+    finally:
+        template_rendered.disconnect(count)
+    assert Counter(templates) == for_one and for_one["tasks_app/list.html"] == 1
+
+
+def test_a_row_leads_to_its_article_and_back_to_the_list_as_it_was_filtered(ann):
+    article = draft(title="{0} {id} & more")
+    content = ann.get(f"{LIST}?show=drafts").content.decode()
+    assert f'href="{LIST}{article}/change/?_changelist_filters=show%3Ddrafts"' in content
+    assert ">{0} {id} &amp; more</a>" in content and f'name="_selected_action" value="{article}"' in content
+
+
+def test_a_filter_is_saved_with_its_order_and_shown_to_whoever_saved_it(ann):
+    saved = "/admin/tasks_app/scheduletask/saved/"
+    given = {"page": "articles", "query": "show=drafts&q=rain&o=-3&p=2", "name": "my <drafts>"}
+    assert "Save this filter as" not in text_of(ann.get(LIST))
+    assert "Save this filter as" in text_of(ann.get(f"{LIST}?show=drafts"))
+
+    answer = ann.post(saved, given)
+
+    assert (answer.status_code, answer.url) == (302, f"{LIST}?show=drafts&q=rain&o=-3")
+    listed = ann.get(LIST).content.decode()
+    assert 'href="?show=drafts&amp;q=rain&amp;o=-3"' in listed and "my &lt;drafts&gt;" in listed
+    assert "my &lt;drafts" not in editor("bob").get(LIST).content.decode()
+    for bad in ({"query": "show=everything"}, {"query": "o=title"}, {"query": "p=2"}):
+        assert ann.post(saved, given | bad).status_code == 400, bad
+    # She may save filters of lists that she may see.
+    assert ann.post(saved, given | {"page": "tasks", "query": "state=DEAD"}).status_code == 403
+    assert person("cleo").post(saved, given).status_code == 403
+    assert ann.post(f"{saved}{SavedFilter.objects.get().id}/remove/").url == LIST
+    assert not SavedFilter.objects.exists()
 
 
 def test_counting_stops_at_a_bound_and_says_so(ann, monkeypatch):

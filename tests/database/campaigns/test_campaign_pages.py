@@ -2,6 +2,7 @@
 
 import io
 import json
+from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -9,7 +10,7 @@ from django.core.management import CommandError, call_command
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, Campaign
 from tests.support.browser import person
-from tests.support.campaigns import begun, carried_out, measured
+from tests.support.campaigns import begun, carried_out, measured, older_than_undo
 from tests.support.clients import client_of
 from tests.support.engine import run_due
 from tests.support.moves import MONDAY, dead, scheduled
@@ -174,6 +175,33 @@ def test_the_command_starts_a_move_says_what_it_would_do_and_undoes_it():
             command("start", "move", "--reason", "x", *bad)
     with pytest.raises(CommandError, match="only a move"):
         command("start", "cancel", "--reason", "x", "--shift", "1h")
+
+
+def test_what_cannot_be_undone_is_not_offered_and_says_why(operator, viewer):
+    [task] = scheduled("a", at=MONDAY)
+    moved = older_than_undo(task)
+    report = f"/admin/tasks_app/scheduletask/operation/{moved.operation}/"
+    why = "it is older than undo"
+
+    for where in (f"{LIST}{moved.id}/change/", report):
+        text = page(operator, where)
+        assert why in text and "undo/" not in text
+        assert why not in page(viewer, where)
+    answer = operator.post(f"{report}undo/", {"operation": str(uuid4()), "reason": "no"})
+    assert answer.status_code == 400 and why in answer.content.decode()
+    assert 'name="reason"' not in page(operator, f"{report}undo/")
+    with pytest.raises(CommandError, match=why):
+        command("undo", str(moved.id), "--reason", "no")
+    Campaign.objects.filter(id=moved.id).update(operation=uuid4())  # as if its entries had been pruned
+    assert "are no longer kept" in page(operator, f"{LIST}{moved.id}/change/")
+    with pytest.raises(CommandError, match="are no longer kept"):
+        command("undo", str(moved.id), "--reason", "no")
+    replay = begun(Verb.REPLAY, dead("b"))
+    with pytest.raises(CommandError, match="is not over"):
+        command("undo", str(replay.id), "--reason", "no")
+    with pytest.raises(CommandError, match="moved and cancelled no task"):
+        command("undo", str(carried_out(replay).id), "--reason", "no")
+    assert Campaign.objects.count() == 2
 
 
 def test_the_status_names_those_that_are_not_over():

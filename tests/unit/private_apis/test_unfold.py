@@ -1,14 +1,18 @@
 """What we use of django-unfold that it never promised."""
 
 import ast
+import inspect
 from hashlib import sha256
 from pathlib import Path
 
 import unfold
 from django.contrib.auth.models import User
 from django.test import RequestFactory
+from unfold.admin import checkbox
 from unfold.dataclasses import Favicon
 from unfold.sites import UnfoldAdminSite
+from unfold.templatetags import unfold_list
+from unfold.utils import display_for_label
 
 import tasks_app
 
@@ -57,6 +61,21 @@ def test_unfold_has_the_templates_that_ours_stand_in_for():
         "unfold/layouts/skeleton.html": "66af9f0bb45f",
         "unfold/layouts/unauthenticated.html": "768501529f1a",
     }
+
+
+def test_unfold_has_the_pieces_that_our_lists_are_made_of():
+    """If one has changed, compare it with tasks_app/pages/rows.py and templates/tasks_app/list.html."""
+    row = inspect.getsource(unfold_list.items_for_result)
+    helpers = {"change_list_actions.html", "change_list_headers.html", "empty_results.html"}
+    results = (UNFOLD / "templates/admin/change_list_results.html").read_bytes()
+
+    for words in ("*ROW_CLASSES", "= CHECKBOX_CLASSES", "LINK_CLASSES", "display_for_label(value,", 'data-label="{}"'):
+        assert words in row, words
+    assert unfold_list.result_headers.__code__.co_varnames[0] == "cl"
+    assert 'value="17"' in checkbox.render("_selected_action", "17")
+    assert display_for_label(("warning", "late"), "", {"warning": "warning"}).strip().endswith("</span>")
+    assert all((UNFOLD / "templates/unfold/helpers" / one).exists() for one in helpers)
+    assert sha256(results).hexdigest()[:12] == "1a2a072727ae"
 
 
 def test_unfold_opens_its_search_for_an_event():

@@ -8,30 +8,22 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils.translation import gettext, gettext_lazy
 
-from tasks_app.console.scope import working_in
 from tasks_app.core.text import control_in
 from tasks_app.database import atomic
 from tasks_app.models import SavedFilter
 from tasks_app.models.saved_filter import NAME_LENGTH, QUERY_LENGTH
 from tasks_app.pages.links import console_url
+from tasks_app.pages.saved import LISTS
 from tasks_app.sql import execute
 
-from .forms import FilterForm
-from .job_forms import JobFilterForm
-from .letter_forms import LetterFilterForm
-from .rights import may_view, may_view_jobs
+from .scope import working_in
 
 MOST = 50  # of one person, for one list: more than anybody finds their way in
-LISTS = {  # by the name of the list: its address, what can be filtered by there, and who may see it
-    "tasks": ("tasks_app_scheduletask_changelist", FilterForm, may_view),
-    "jobs": ("tasks_app_jobdefinition_changelist", JobFilterForm, may_view_jobs),
-    "letters": ("tasks_app_dlqentry_changelist", LetterFilterForm, may_view),
-}
 _TAKE_TURNS = "SELECT pg_advisory_xact_lock(hashtextextended(%(whose)s, 11))"
 
 
 class SaveForm(forms.Form):
-    page = forms.ChoiceField(choices=[(page, page) for page in LISTS], widget=forms.HiddenInput)
+    page = forms.ChoiceField(choices=lambda: [(page, page) for page in LISTS], widget=forms.HiddenInput)
     query = forms.CharField(max_length=QUERY_LENGTH, widget=forms.HiddenInput)
     name = forms.CharField(label=gettext_lazy("Save this filter as"), max_length=NAME_LENGTH)
 
@@ -45,7 +37,7 @@ class SaveForm(forms.Form):
         """What the list doesn't know is left out; what it could not read is refused."""
         cleaned = super().clean()
         if "page" in cleaned and "query" in cleaned:
-            known = LISTS[cleaned["page"]][1](QueryDict(cleaned["query"]))
+            known = LISTS[cleaned["page"]].form(QueryDict(cleaned["query"]))
             cleaned["query"] = query_of(known)
             if not known.is_valid() or not cleaned["query"] or len(cleaned["query"]) > QUERY_LENGTH:
                 raise forms.ValidationError(gettext("This is no filter of the list; find something first."))
@@ -59,7 +51,7 @@ def query_of(form: forms.Form) -> str:
 
 def shown(request: HttpRequest, page: str) -> dict:
     """What the list shows of them."""
-    form = LISTS[page][1](request.GET)
+    form = LISTS[page].form(request.GET)
     query = query_of(form) if form.is_valid() else ""
     if len(query) > QUERY_LENGTH:  # too long to be kept
         query = ""
@@ -77,7 +69,7 @@ def save(request: HttpRequest) -> HttpResponse:
         raise BadRequest(" ".join(error for errors in form.errors.values() for error in errors))
     given = form.cleaned_data
     _refuse_unseen(request, given["page"])
-    address = f"{console_url(LISTS[given['page']][0])}?{given['query']}"
+    address = f"{console_url(LISTS[given['page']].address)}?{given['query']}"
     own = {"user_key": str(request.user.pk), "tenant": working_in(), "page": given["page"]}
     with atomic():
         execute(_TAKE_TURNS, {"whose": f"{own['user_key']}\n{own['page']}"})
@@ -100,7 +92,7 @@ def remove(request: HttpRequest, number: int) -> HttpResponse:
         raise Http404(gettext("There is no such saved filter."))
     found.delete()
     messages.success(request, gettext("The saved filter {name} is removed.").format(name=found.name))
-    return HttpResponseRedirect(console_url(LISTS[found.page][0]))
+    return HttpResponseRedirect(console_url(LISTS[found.page].address))
 
 
 def _own(request: HttpRequest):
@@ -108,5 +100,5 @@ def _own(request: HttpRequest):
 
 
 def _refuse_unseen(request: HttpRequest, page: str) -> None:
-    if not LISTS[page][2](request):
+    if not LISTS[page].allowed(request):
         raise PermissionDenied
