@@ -4,8 +4,9 @@ import secrets
 import statistics
 import time
 from datetime import UTC, datetime
+from typing import NamedTuple
 
-from . import drain, tasks
+from . import cost, drain, tasks
 from .peers.programs import work
 from .stack import Stack, empty_tables, execute, query, wait_settled
 
@@ -16,40 +17,54 @@ PAYLOAD_BYTES = 1_000
 PLAIN, ENCRYPTED = "BENCH_READ", "BENCH_READ_ENCRYPTED"
 
 
+class Round(NamedTuple):
+    per_s: float  # from the first claim to the last settle, as drain has it
+    postgres_us: float  # of processor time a task, from the claim to the settle
+    ours_us: float
+    scheduled_per_s: float
+    table_bytes: float  # a task, before it ran
+
+
 def run(stack: Stack) -> dict:
-    plain, encrypted, scheduled = [], [], {PLAIN: [], ENCRYPTED: []}
+    rounds: dict[str, list[Round]] = {PLAIN: [], ENCRYPTED: []}
     for _ in range(ROUNDS):
-        plain.append(_measure(stack, PLAIN, scheduled))
-        encrypted.append(_measure(stack, ENCRYPTED, scheduled))
-    medians = {task_type: statistics.median(rates) for task_type, rates in scheduled.items()}
+        for task_type, found in rounds.items():
+            found.append(_measure(stack, task_type))
+    plain, encrypted = (Round(*map(statistics.median, zip(*found, strict=True))) for found in rounds.values())
+    by_processor = (plain.postgres_us + plain.ours_us) / (encrypted.postgres_us + encrypted.ours_us)
     return {
-        "encrypted_ratio": round(statistics.median(encrypted) / statistics.median(plain), 3),
-        "schedule_ratio": round(medians[ENCRYPTED] / medians[PLAIN], 3),
-        "encrypted_per_s": round(statistics.median(encrypted)),
-        "plain_per_s": round(statistics.median(plain)),
-        "encrypted_runs_per_s": [round(one) for one in encrypted],
-        "plain_runs_per_s": [round(one) for one in plain],
+        "encrypted_ratio": round(encrypted.per_s / plain.per_s, 3),
+        "ratio_by_processor": round(by_processor, 3),
+        "schedule_ratio": round(encrypted.scheduled_per_s / plain.scheduled_per_s, 3),
+        **{f"encrypted_{name}": round(value, 1) for name, value in encrypted._asdict().items()},
+        **{f"plain_{name}": round(value, 1) for name, value in plain._asdict().items()},
+        "encrypted_runs_per_s": [round(one.per_s) for one in rounds[ENCRYPTED]],
+        "plain_runs_per_s": [round(one.per_s) for one in rounds[PLAIN]],
     }
 
 
-def _measure(stack: Stack, task_type: str, scheduled: dict[str, list[float]]) -> float:
-    """Tasks a second from the first claim to the last settle, as drain has it."""
+def _measure(stack: Stack, task_type: str) -> Round:
+    from tasks_app.engine.operations import lanes
+
     empty_tables()
     stack.start(beats=1)
     drain.warm_up(task_type)
-    stack.stop_beats()
-    scheduled[task_type].append(_schedule(task_type))
-    ((before,),) = query("SELECT clock_timestamp()")
-    stack.start(beats=1, workers=0)
+    lanes.pause("default", reason="the bench", by="bench")
+    scheduled = _schedule(task_type)
+    ((size,),) = query("SELECT pg_table_size('punctual_task')")
+    ((began,),) = query("SELECT clock_timestamp()")
+    before = cost.read(stack)
+    lanes.resume("default", reason="the bench", by="bench")
     wait_settled(TASKS + drain.WARM_UP)
+    used = cost.read(stack).since(before, TASKS)
     ((seconds,),) = query(
         "SELECT extract(epoch FROM max(finished_at) - min(claimed_at))::float8 FROM punctual_batch"
         " WHERE claimed_at > %s AND task_type = %s",
-        [before, task_type],
+        [began, task_type],
     )
     stack.stop()
     drain.check(task_type, TASKS)
-    return TASKS / seconds
+    return Round(TASKS / seconds, used["postgres_us"], used["ours_us"], scheduled, size / TASKS)
 
 
 def _schedule(task_type: str) -> float:

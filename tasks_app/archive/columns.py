@@ -27,11 +27,13 @@ _PYTHON = {
     "uuid": UUID,
     "jsonb": lambda text: as_json(json.loads(text)),
     "text": as_text,
+    "bytea": lambda text: bytes.fromhex(text.removeprefix("\\x")),
     "bigint[]": lambda text: [int(one) for one in text.strip("{}").split(",") if one],
     INTERVAL: lambda microseconds: timedelta(microseconds=microseconds),
 }
 # Nearly every row has another value: a dictionary of them would only take time.
-_DISTINCT = {"id", "biz_key", "idem_key", "token", "payload", "result", "deferred", "ids", "lateness", "lines"}
+_DISTINCT = {"id", "biz_key", "idem_key", "token", "payload", "payload_bytes", "result", "deferred", "ids"}
+_DISTINCT |= {"lateness", "lines"}
 
 _COLUMNS = """
 SELECT attname, format_type(atttypid, NULL) FROM pg_attribute

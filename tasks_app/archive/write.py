@@ -33,7 +33,8 @@ SORT_MEMORY = "64MB"
 
 _SESSION = f"""
 SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL client_encoding = 'UTF8';
-SET LOCAL work_mem = '{SORT_MEMORY}'; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0
+SET LOCAL bytea_output = 'hex'; SET LOCAL work_mem = '{SORT_MEMORY}'; SET LOCAL statement_timeout = 0;
+SET LOCAL idle_in_transaction_session_timeout = 0
 """
 
 Pulse = Callable[[], None]  # called between row groups; whoever wants it to stop raises

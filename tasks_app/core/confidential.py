@@ -2,12 +2,13 @@
 
 A value is encrypted with AES-256-GCM, and what it belongs to is bound to it: copied to another row or column it can't
 be opened. In a column of JSON it is an object with one key that nobody else may use, in a column of text it begins with
-the same word; both name the key by its number.
+the same word; both name the key by its number. The payload of a task is bytes in a column of their own, which take a
+quarter less, and a third of the time: then the object in its column of JSON names the key, and nothing else.
 """
 
 import binascii
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -23,6 +24,7 @@ _TEXT = f"{RESERVED}:{_FORMAT}:"
 STORED_JSON = f'{{"{RESERVED}": "{_FORMAT}:'  # as PostgreSQL writes it
 LONGEST_NUMBER = 18  # digits of that of a key
 _NUMBER = len(STORED_JSON)  # where that of the key is, in such a text
+_ENVELOPE = _NUMBER - len(_FORMAT) - 1
 
 
 class Unreadable(InvalidTask):
@@ -30,6 +32,9 @@ class Unreadable(InvalidTask):
 
 
 STRANGE = Unreadable("What is stored here is not something that was encrypted by this installation.")
+CHANGED = Unreadable(
+    "What is encrypted here can't be opened: it was changed in the database, or it belongs to another row."
+)
 
 
 class KeyOutOfReach(Degraded):
@@ -63,6 +68,11 @@ class Encrypted(str):
         return {RESERVED: self.envelope}
 
     @property
+    def json_text(self) -> str:
+        """The same as PostgreSQL writes it: an envelope has nothing to escape."""
+        return f'{{"{RESERVED}": "{self.envelope}"}}'
+
+    @property
     def as_text(self) -> str:
         return f"{RESERVED}:{self.envelope}"
 
@@ -70,8 +80,9 @@ class Encrypted(str):
 class DataKey:
     """A key of a tenant, opened. Never logged, never in an error."""
 
-    def __init__(self, number: int, key: bytes) -> None:
+    def __init__(self, number: int, key: bytes, *, in_bytes: bool = True) -> None:
         self.number = number
+        self.in_bytes = in_bytes  # False: one of before, that processes of then may still use
         self._cipher = AESGCM(key)
 
     def __repr__(self) -> str:
@@ -79,34 +90,39 @@ class DataKey:
 
     def encrypt(self, texts: Sequence[str], bound_to: Sequence[bytes]) -> list[Encrypted]:
         """Each of these texts, bound to what it belongs to."""
-        prefix = f"{_FORMAT}:{self.number}:"
-        return [Encrypted(prefix + hidden) for hidden in self._hidden(texts, bound_to)]
+        prefix, encode = f"{_FORMAT}:{self.number}:", binascii.b2a_base64
+        found = self.encrypt_bytes(texts, bound_to)
+        return [Encrypted(prefix + encode(one, newline=False).decode()) for one in found]
 
-    def encrypt_json(self, texts: Sequence[str], bound_to: Sequence[bytes]) -> list[str]:
-        """The same, each as the JSON text that is stored."""
-        prefix = f"{STORED_JSON}{self.number}:"
-        return [f'{prefix}{hidden}"}}' for hidden in self._hidden(texts, bound_to)]
+    def encrypt_bytes(self, texts: Sequence[str], bound_to: Sequence[bytes]) -> list[bytes]:
+        """The same as bytes, beside which `beside` has to be stored."""
+        nonces, encrypt = os.urandom(NONCE_BYTES * len(texts)), self._cipher.encrypt
+        starts = range(0, len(nonces), NONCE_BYTES)
+        return [
+            (nonce := nonces[start : start + NONCE_BYTES]) + encrypt(nonce, text.encode(), bound)
+            for start, text, bound in zip(starts, texts, bound_to, strict=True)
+        ]
 
-    def _hidden(self, texts: Sequence[str], bound_to: Sequence[bytes]) -> Iterator[str]:
-        nonces, encrypt, encode = os.urandom(NONCE_BYTES * len(texts)), self._cipher.encrypt, binascii.b2a_base64
-        start = 0
-        for text, bound in zip(texts, bound_to, strict=True):
-            nonce = nonces[start : (start := start + NONCE_BYTES)]
-            yield encode(nonce + encrypt(nonce, text.encode(), bound), newline=False).decode()
+    @property
+    def beside(self) -> Encrypted:
+        """A value that is in bytes elsewhere: names the key, and nothing else."""
+        return Encrypted(f"{_FORMAT}:{self.number}:")
 
-    def decrypt(self, envelope: str, bound_to: bytes) -> str:
-        """Raises Unreadable."""
-        return self.decrypt_within(envelope, envelope.find(":", 2) + 1, None, bound_to)
-
-    def decrypt_within(self, text: str, start: int, end: int | None, bound_to: bytes) -> str:
-        """What stands there in a text, behind the number of its key. Raises Unreadable."""
+    def decrypt(self, envelope: str, bound_to: bytes, in_bytes: bytes | None = None) -> str:
+        """Raises Unreadable. `in_bytes`: what is stored beside it."""
+        text = envelope[envelope.find(":", 2) + 1 :]
         try:
-            data = binascii.a2b_base64(text[start:end])
+            data = binascii.a2b_base64(text) if text else in_bytes or b""
+        except ValueError:
+            raise CHANGED from None
+        return self.decrypt_bytes(data, bound_to)
+
+    def decrypt_bytes(self, data: bytes, bound_to: bytes) -> str:
+        """Raises Unreadable."""
+        try:
             return self._cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], bound_to).decode()
         except (InvalidTag, ValueError):
-            raise Unreadable(
-                "What is encrypted here can't be opened: it was changed in the database, or it belongs to another row."
-            ) from None
+            raise CHANGED from None
 
 
 def key_number(envelope: str) -> int:
@@ -140,9 +156,9 @@ def number_within(text: str) -> str | None:
     return text[_NUMBER : text.find(":", _NUMBER)]
 
 
-def open_json(text: str, number: str, key: DataKey, bound_to: bytes) -> str:
-    """What such a text has in it, with the key of that number. Raises Unreadable."""
-    return key.decrypt_within(text, _NUMBER + len(number) + 1, -2, bound_to)
+def open_json(text: str, key: DataKey, bound_to: bytes, in_bytes: bytes | None = None) -> str:
+    """What such a text has in it, or beside it. Raises Unreadable."""
+    return key.decrypt(text[_ENVELOPE:-2], bound_to, in_bytes)
 
 
 def own_words(text: str) -> str:

@@ -6,7 +6,7 @@ statements that write payloads leave out what should be encrypted and is not, an
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -44,25 +44,30 @@ AGAIN_SECONDS = 30.0
 # ---- where payloads are written ----
 
 
-def hide_payloads(units: Sequence[Unit], texts: Sequence[str], *, bound: bool = True) -> list[str]:
+class Payloads(NamedTuple):
+    """What is stored of payloads."""
+
+    texts: list[str | None]  # JSON; None: that of a task that is there stays
+    in_bytes: list[bytes | None]  # what is encrypted and not in the text
+
+
+def hide_payloads(units: Sequence[Unit], texts: Sequence[str], *, bound: bool = True) -> Payloads:
     """The payloads of new tasks, JSON texts, each encrypted if its tenant or its type asks for that.
 
     `bound`: by the quotas of tenants, which are about what was given, and not about what is stored of it.
     """
-    return _hidden(units, texts, [of_unit(*unit) for unit in units], bound=bound)
+    found = Payloads(list(texts), [None] * len(texts))
+    _hide(found, range(len(texts)), units, [of_unit(*unit) for unit in units], bound=bound)
+    return found
 
 
-def hide_payloads_of(
-    units: Sequence[Unit], texts: Sequence[str | None], jobs: Sequence[int | None]
-) -> list[str | None]:
-    """The same for tasks that are there, which may be instances of jobs; None stays what it is."""
+def hide_payloads_of(units: Sequence[Unit], texts: Sequence[str | None], jobs: Sequence[int | None]) -> Payloads:
+    """The same for tasks that are there, which may be instances of jobs."""
+    found = Payloads(list(texts), [None] * len(texts))
     given = [place for place, text in enumerate(texts) if text is not None]
-    if not given or not may_concern(units):
-        return list(texts)
-    bound_to = [of_payload(*units[place], jobs[place]) for place in given]
-    found = _hidden([units[place] for place in given], [texts[place] or "" for place in given], bound_to)
-    hidden = dict(zip(given, found, strict=True))
-    return [hidden.get(place, text) for place, text in enumerate(texts)]
+    if given and may_concern(units):
+        _hide(found, given, units, [of_payload(*unit, job) for unit, job in zip(units, jobs, strict=True)])
+    return found
 
 
 def hide_job_payload(tenant: str, task_type: str, job: int, payload: object) -> object:
@@ -88,22 +93,37 @@ def may_concern(units: Sequence[Unit]) -> bool:
     return any(tenant in ASKING or task_type in types for tenant, task_type, _ in units)
 
 
-def _hidden(units: Sequence[Unit], texts: Sequence[str], bound_to: Sequence[bytes], *, bound: bool = True) -> list[str]:
-    types, found = REGISTRY.encrypted, list(texts)
-    by_type = {tenant for tenant, task_type, _ in units if task_type in types}
-    keys = newest_keys(by_type) | newest_keys({unit[0] for unit in units} & ASKING - by_type, only_if_asked=True)
+def _hide(
+    found: Payloads, places: Sequence[int], units: Sequence[Unit], bound_to: Sequence[bytes], *, bound: bool = True
+) -> None:
+    """Those at these places, if they are to be."""
+    types = REGISTRY.encrypted
+    by_type = {units[place][0] for place in places if units[place][1] in types}
+    asking = {units[place][0] for place in places} & ASKING - by_type
+    keys = newest_keys(by_type) | newest_keys(asking, only_if_asked=True)
     ASKING.difference_update(tenant for tenant, newest in keys.items() if newest is None)
     for tenant, newest in keys.items():
         if newest is None:
             continue
-        mine = [place for place, unit in enumerate(units) if unit[0] == tenant and (newest.asks or unit[1] in types)]
+        mine = [p for p in places if units[p][0] == tenant and (newest.asks or units[p][1] in types)]
+        texts = [found.texts[place] or "" for place in mine]
         if bound and newest.max_payload_bytes is not None:
-            for place in mine:
-                refuse_large_payload(tenant, len(texts[place].encode()), newest.max_payload_bytes)
-        hidden = newest.key.encrypt_json([texts[place] for place in mine], [bound_to[place] for place in mine])
-        for place, one in zip(mine, hidden, strict=True):
-            found[place] = one
-    return found
+            for text in texts:
+                refuse_large_payload(tenant, len(text.encode()), newest.max_payload_bytes)
+        for place, (text, data) in zip(
+            mine, hidden_payloads(newest.key, texts, [bound_to[p] for p in mine]), strict=True
+        ):
+            found.texts[place], found.in_bytes[place] = text, data
+
+
+def hidden_payloads(
+    key: DataKey, texts: Sequence[str], bound_to: Sequence[bytes]
+) -> Iterator[tuple[str, bytes | None]]:
+    """Payloads of tasks, JSON texts, as they are stored: as the key says, in the text or in bytes beside it."""
+    if not key.in_bytes:
+        return ((one.json_text, None) for one in key.encrypt(texts, bound_to))
+    beside = key.beside.json_text
+    return ((beside, one) for one in key.encrypt_bytes(texts, bound_to))
 
 
 # ---- where tasks run ----
@@ -118,7 +138,7 @@ class Cipher(NamedTuple):
 
     def result(self, text: str) -> str:
         """JSON text as it is stored."""
-        return f'{{"{RESERVED}": "{self._hide(text, "result").envelope}"}}'
+        return self._hide(text, "result").json_text
 
     def error(self, text: str) -> str:
         return self._hide(text, "error").as_text
@@ -145,8 +165,11 @@ class Opened(NamedTuple):
 NOTHING_HIDDEN: Mapping[int, Cipher] = MappingProxyType({})
 
 
-def open_tasks(tasks: list[Task]) -> Opened:
-    """Tasks that were loaded to be run, with what they need in the clear; in one statement, if any is encrypted."""
+def open_tasks(tasks: list[Task], in_bytes: Mapping[int, bytes]) -> Opened:
+    """Tasks that were loaded to be run, with what they need in the clear; in one statement, if any is encrypted.
+
+    `in_bytes`: by task, what was stored beside its payload.
+    """
     hidden = [(task, number) for task in tasks if (number := number_within(task.stored_payload)) is not None]
     results = {task.id: found for task in tasks if task.has_parents and (found := _hidden_results(task.parents.text))}
     if not hidden and not results:
@@ -161,7 +184,7 @@ def open_tasks(tasks: list[Task]) -> Opened:
         try:
             key = _usable(by_name[number])
             bound_to = of_payload(task.tenant, task.type, task.key, task.job)
-            task.stored_payload = open_json(task.stored_payload, number, key, bound_to)
+            task.stored_payload = open_json(task.stored_payload, key, bound_to, in_bytes.get(task.id))
             ciphers[task.id] = Cipher(key, task.tenant, task.id)
         except (Unreadable, KeyOutOfReach) as error:
             ended[task.id] = task, _end_of(error)
@@ -258,7 +281,10 @@ def open_row(row: TaskFields) -> Plain:
         "error_msg": of_task(row.tenant, row.id, "error"),
     }
     found = {
-        name: _key_of(value.envelope, keys).decrypt(value.envelope, bound_to[name]) for name, value in hidden.items()
+        name: _key_of(value.envelope, keys).decrypt(
+            value.envelope, bound_to[name], row.payload_bytes if name == "payload" else None
+        )
+        for name, value in hidden.items()
     }
     return Plain(
         json.loads(found["payload"]) if "payload" in found else None,

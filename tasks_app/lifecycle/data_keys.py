@@ -58,7 +58,7 @@ def newest_keys(tenants: Collection[str], *, only_if_asked: bool = False) -> dic
     if not names:
         return {}
     found: dict[str, Newest | None] = {}
-    for name, number, sealed, asks, most, destroyed in run("newest_keys", {"names": names}):
+    for name, number, sealed, in_bytes, asks, most, destroyed in run("newest_keys", {"names": names}):
         if only_if_asked and not asks:
             found[name] = None
             continue
@@ -69,8 +69,8 @@ def newest_keys(tenants: Collection[str], *, only_if_asked: bool = False) -> dic
                     f"`manage.py keys rotate {name}` makes a new one, for new data."
                 )
             made = make_key(name, "scheduler")
-            number, sealed = made.id, made.sealed
-        key = _opened(name, number, sealed)
+            number, sealed, in_bytes = made.id, made.sealed, made.in_bytes
+        key = _opened(name, number, sealed, in_bytes=in_bytes)
         if not isinstance(key, DataKey):
             raise key
         found[name] = Newest(key, asks, most)
@@ -81,7 +81,7 @@ def make_key(tenant: str, by: str) -> TenantKey:
     """Of two at the same time, the second waits and takes the first one's."""
     try:
         with atomic():
-            row = TenantKey.objects.create(tenant=tenant, created_by=by)
+            row = TenantKey.objects.create(tenant=tenant, created_by=by, in_bytes=True)
             key = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
             row.sealed = seal(key, bound_to(tenant, row.id))
             row.save(update_fields=["sealed"])
@@ -90,13 +90,14 @@ def make_key(tenant: str, by: str) -> TenantKey:
         return TenantKey.objects.get(tenant=tenant, encrypts=True)
 
 
-def _opened(tenant: str, number: int, sealed: str) -> "DataKey | Unreadable | KeyOutOfReach":
+def _opened(tenant: str, number: int, sealed: str, *, in_bytes: bool = True) -> "DataKey | Unreadable | KeyOutOfReach":
     if not sealed:
         return Unreadable(
             f"It was encrypted with key {number} of tenant {tenant!r}, which was destroyed: nobody can read it again."
         )
     try:
-        return DataKey(number, base64.b64decode(unseal_key(sealed, bound_to(tenant, number))))
+        key = base64.b64decode(unseal_key(sealed, bound_to(tenant, number)))
+        return DataKey(number, key, in_bytes=in_bytes)
     except CannotUnseal as error:
         if key_id_of(sealed) in keyring():
             return Unreadable(f"Key {number} of tenant {tenant!r} can't be opened: {error}")

@@ -41,9 +41,10 @@ from tasks_app.models import (
     TenantKey,
 )
 from tasks_app.models.schedule_task import TaskFields
-from tasks_app.sql import run
+from tasks_app.sql import bytes_array, run
 
 from .audit import Entry, Operator, audit
+from .confidential import hidden_payloads
 from .data_keys import newest_keys, opened_keys
 from .named_secrets import unsealed
 
@@ -177,20 +178,36 @@ class _Rewriter:
 
         Raises Unreadable and KeyOutOfReach.
         """
+        if (text := self._to_encrypt(value, plain, bound_to)) is None:
+            return value
+        [found] = self._newest.encrypt([text], [bound_to])
+        return found
+
+    def payload(self, row: TaskFields, plain: Callable[[], str] | None) -> tuple[str, bytes | None]:
+        """The same of a task's payload: its JSON text, and what is stored in bytes beside it."""
+        bound_to = of_payload(row.tenant, row.task_type, row.biz_key, row.job)
+        if (text := self._to_encrypt(row.payload, plain, bound_to, row.payload_bytes)) is None:
+            return _json(row.payload), row.payload_bytes
+        [found] = hidden_payloads(self._newest, [text], [bound_to])
+        return found
+
+    def _to_encrypt(
+        self, value: object, plain: Callable[[], str] | None, bound_to: bytes, in_bytes: bytes | None = None
+    ) -> str | None:
+        """What is to be written anew, in the clear; None: nothing."""
         if isinstance(value, Encrypted):
             if value.key == self._newest.number:
-                return value
+                return None
             key = self._keys[value.key]
             if not isinstance(key, DataKey):
                 raise key
-            text = key.decrypt(value.envelope, bound_to)
+            text = key.decrypt(value.envelope, bound_to, in_bytes)
         elif plain is None:
-            return value
+            return None
         else:
             text = plain()
         self.changed = True
-        [found] = self._newest.encrypt([text], [bound_to])
-        return found
+        return text
 
 
 def _rewriters(tenants: Collection[str], values: Sequence[object]) -> dict[str, _Rewriter]:
@@ -214,7 +231,7 @@ def _jobs(after: int, size: int, concerned: _Concerned) -> Step:
         if (rewriter := rewriters.get(row.tenant)) is None:
             continue
         wanted = concerned.wants(row.tenant, row.task_type)
-        plain = (lambda row=row: json.dumps(row.payload, ensure_ascii=False)) if wanted else None
+        plain = (lambda row=row: _json(row.payload)) if wanted else None
         try:
             hidden = rewriter.hidden(row.payload, plain, of_job(row.tenant, row.id))
         except Unreadable:
@@ -285,7 +302,7 @@ def _tasks(statement: str, rows: Sequence[TaskFields], concerned: _Concerned) ->
     values += [one for letter in letters for one in (letter.error_msg, letter.traceback)]
     values += [as_text(text) for one in logs for _, _, text in one.lines]
     rewriters = _rewriters({row.tenant for row in rows}, values)
-    fresh: dict[int, tuple[str, str | None, str]] = {}
+    fresh: dict[int, tuple[str, bytes | None, str | None, str]] = {}
     unreadable: set[int] = set()
     for row in rows:
         rewriter = rewriters.get(row.tenant)
@@ -301,8 +318,9 @@ def _tasks(statement: str, rows: Sequence[TaskFields], concerned: _Concerned) ->
             fresh[row.id] = columns
     changed = 0
     if fresh:
-        payloads, results, errors = zip(*fresh.values(), strict=True)
-        given = {"ids": list(fresh), "payloads": list(payloads), "results": list(results), "errors": list(errors)}
+        payloads, in_bytes, results, errors = map(list, zip(*fresh.values(), strict=True))
+        given = {"ids": list(fresh), "payloads": payloads, "payload_bytes": bytes_array(in_bytes), "results": results}
+        given |= {"errors": errors}
         changed = len(run(statement, given))
     for one in (*attempts, *letters, *logs):
         row = ids[one.task_id]
@@ -321,15 +339,17 @@ def _wanted(row: TaskFields, concerned: _Concerned) -> bool:
     return concerned.wants(row.tenant, row.task_type) or isinstance(row.payload, Encrypted)
 
 
-def _columns(rewriter: _Rewriter, row: TaskFields, *, wanted: bool) -> tuple[str, str | None, str]:
-    def as_json(value: object, bound_to: bytes) -> str:
-        plain = (lambda: json.dumps(value, ensure_ascii=False)) if wanted else None
-        found = rewriter.hidden(value, plain, bound_to)
-        return json.dumps(found.as_json if isinstance(found, Encrypted) else found, ensure_ascii=False)
+def _columns(rewriter: _Rewriter, row: TaskFields, *, wanted: bool) -> tuple[str, bytes | None, str | None, str]:
+    payload, in_bytes = rewriter.payload(row, (lambda: _json(row.payload)) if wanted else None)
+    result = None
+    if row.result is not None:
+        plain = (lambda: _json(row.result)) if wanted else None
+        result = _json(rewriter.hidden(row.result, plain, of_task(row.tenant, row.id, "result")))
+    return payload, in_bytes, result, _text(rewriter, row, row.error_msg, "error", wanted=wanted)
 
-    payload = as_json(row.payload, of_payload(row.tenant, row.task_type, row.biz_key, row.job))
-    result = None if row.result is None else as_json(row.result, of_task(row.tenant, row.id, "result"))
-    return payload, result, _text(rewriter, row, row.error_msg, "error", wanted=wanted)
+
+def _json(value: object) -> str:
+    return value.json_text if isinstance(value, Encrypted) else json.dumps(value, ensure_ascii=False)
 
 
 def _text(rewriter: _Rewriter, row: TaskFields, text: str, what: str, *, wanted: bool) -> str:

@@ -12,7 +12,7 @@ from tasks_app.core.states import UNDER_WAY, Status, is_live
 from tasks_app.core.tokens import random_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
-from tasks_app.sql import array, instant_array, run, run_in_parts, text_array
+from tasks_app.sql import array, bytes_array, instant_array, run, run_in_parts, text_array
 
 from .confidential import hide_payloads, hide_payloads_of, may_concern
 from .past import bring_back, past_idem, past_units
@@ -363,9 +363,9 @@ def _insert(
     units, at, delay, payload, lane, max_retry, repeat_after, expires_after, idem_key = zip(*requests, strict=True)
     tenant, task_type, keys = zip(*units, strict=True)
     limited = REGISTRY.limited(task_type)
-    texts = [text or "{}" for text in payload]
+    texts, in_bytes = [text or "{}" for text in payload], []
     if may_concern(units):
-        texts = hide_payloads(units, texts, bound=bound)
+        texts, in_bytes = hide_payloads(units, texts, bound=bound)
     if None in payload:
         REGISTRY.refuse_without_payload(name for name, text in zip(task_type, payload, strict=True) if text is None)
     columns = {
@@ -392,6 +392,7 @@ def _insert(
             "biz_key": text_array(keys[some]),
             "shard": array(shards_of(tenant[some], task_type[some], keys[some])),
             "token": array(random_uuids(len(keys[some]))),
+            "payload_bytes": bytes_array(in_bytes[some]) if in_bytes else "{}",
             **{
                 name: "{}" if name in alike else _AS_ONE_TEXT.get(name, list)(values[some])
                 for name, values in columns.items()
@@ -430,11 +431,13 @@ def _insert_keyed(
 
 def _times(pairs: Sequence[tuple[Request, _Row]]) -> dict[str, list]:
     units, texts = [request.unit for request, _ in pairs], [request.payload for request, _ in pairs]
+    texts, in_bytes = hide_payloads_of(units, texts, [row.job for _, row in pairs])
     return {
         "ids": [row.id for _, row in pairs],
         "ats": [request.at for request, _ in pairs],
         "delays": [request.delay for request, _ in pairs],
-        "payloads": hide_payloads_of(units, texts, [row.job for _, row in pairs]),
+        "payloads": texts,
+        "payload_bytes": bytes_array(in_bytes),
     }
 
 

@@ -24,7 +24,7 @@ from .rehearsal import rehearse_batch
 
 log = logging.getLogger(__name__)
 
-_PAYLOAD = 11  # its place in a row of start.sql
+_PAYLOAD, _IN_BYTES = 11, 12  # their places in a row of start.sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
             contact,
             fire,
         )
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, job, fire, *_ in rows
+        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, _, job, fire, *_ in rows
         if id_ is not None
     ]
     if any(row[-1] for row in rows):
@@ -97,7 +97,8 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     turns, waited_for = _hand_out_own(tasks, jobs) if jobs else (frozenset(), frozenset())
     ciphers, ended = NOTHING_HIDDEN, ()
     if jobs or any(row[_PAYLOAD] is not None and row[_PAYLOAD].startswith(STORED_JSON) for row in rows):
-        tasks, ciphers, ended = open_tasks(tasks)
+        in_bytes = {row[3]: row[_IN_BYTES] for row in rows if row[_IN_BYTES] is not None}
+        tasks, ciphers, ended = open_tasks(tasks, in_bytes)
         contact.ciphers = ciphers
     early = frozenset(row[3] for row in rows if row[-3])
     return StartedBatch(

@@ -70,6 +70,7 @@ class TaskFields(OurModel):
         help_text="The tenant of the token that cancelled it; empty: a person, or the scheduler.",
     )
     payload = ConfidentialJSON(db_default={})
+    payload_bytes = models.BinaryField(null=True, help_text="An encrypted payload; the other field names its key.")
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
     result = ConfidentialJSON(null=True, help_text="What the handler returned, if that is small JSON.")

@@ -16,6 +16,10 @@ class TenantKey(OurModel):
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
     sealed = models.TextField(db_default="", help_text="With the installation's key; empty: it was destroyed.")
     encrypts = models.BooleanField(db_default=True, help_text="What is written now is encrypted with it.")
+    in_bytes = models.BooleanField(
+        db_default=False,
+        help_text="Payloads of tasks are stored in bytes. Not with a key of before: processes of then can't read them.",
+    )
     created_at = models.DateTimeField(db_default=Now())
     created_by = models.CharField(max_length=150, db_default="")
     destroyed_at = models.DateTimeField(null=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from struct import Struct
 
 import psycopg
 from django.db import connections
@@ -15,6 +16,8 @@ from django.db.models import QuerySet
 from tasks_app.conf import conf
 
 _FOLDER = Path(__file__).parent
+_ARRAY, _ARRAY_OF_NONE, _LENGTH = Struct("!iiIii"), Struct("!iiI"), Struct("!i")
+_NULL = _LENGTH.pack(-1)
 SLOW_SECONDS = 0.05  # from which on the plan of a statement may be to blame
 REPLAN_SECONDS = 5.0  # between two times that a connection forgets its plans
 
@@ -102,6 +105,7 @@ def _cursor(using: str | None):
         if kept is None or kept.connection is not connection.connection:
             kept = connection._punctual_cursor = _Cursor(connection.connection)
             kept.format = psycopg.pq.Format.BINARY
+            kept.adapters.register_dumper(BytesArray, _BytesArrayDumper)
             connection._punctual_slow, connection._punctual_replanned = False, float("-inf")
         if connection._punctual_slow:
             _replan(connection, kept)
@@ -158,6 +162,27 @@ def array(values) -> str:
 def text_array(values) -> str:
     """The same for texts, which are quoted whatever they contain."""
     return '{"' + '","'.join(value.replace("\\", "\\\\").replace('"', '\\"') for value in values) + '"}'
+
+
+class BytesArray(bytes):
+    """An array of bytea in PostgreSQL's binary form; of a list of bytes, psycopg makes a text twice as long."""
+
+
+def bytes_array(values: Sequence[bytes | None]) -> BytesArray:
+    """The same for bytes, some of which may be None; PostgreSQL's array_recv says in which form."""
+    pack, bytea = _LENGTH.pack, psycopg.postgres.types["bytea"].oid
+    parts = [_ARRAY.pack(1, 1, bytea, len(values), 1)] if values else [_ARRAY_OF_NONE.pack(0, 0, bytea)]
+    for value in values:
+        parts += (_NULL,) if value is None else (pack(len(value)), value)
+    return BytesArray(b"".join(parts))
+
+
+class _BytesArrayDumper(psycopg.adapt.Dumper):
+    format = psycopg.pq.Format.BINARY
+    oid = psycopg.postgres.types["bytea"].array_oid
+
+    def dump(self, obj: BytesArray) -> BytesArray:
+        return obj
 
 
 def instant_array(values) -> str:

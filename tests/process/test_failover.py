@@ -16,6 +16,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.urls import reverse
 
+from tasks_app import scope
 from tasks_app.client import schedule
 from tasks_app.console.site import console
 from tasks_app.embedded.postgres import Postgres
@@ -25,7 +26,7 @@ from tasks_app.engine.primaries import NotPrimary
 from tasks_app.engine.watch.site_status import read_sites
 from tasks_app.engine.web.standby import REFUSED, WORDS
 from tasks_app.lifecycle.installation import read_installation
-from tasks_app.models import AuditEntry, ScheduleTask
+from tasks_app.models import AnyTask, AuditEntry, ScheduleTask
 from tests.support.api import Api
 from tests.support.engine import row
 from tests.support.quarantine import base_backup, second_server, using
@@ -63,7 +64,8 @@ def pair(servers: Standby, transactional_db) -> Iterator[Standby]:
 def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writes(pair, client):
     client.force_login(get_user_model().objects.create_superuser("ann"))
     schedule("T_QUIET", "shown", payload={})
-    api = Api()
+    theirs = schedule("T_QUIET", "of acme", tenant="acme", delay=3600).task_id
+    api, acme, other = Api(), Api("acme"), Api("other")
     assert b"Read-only" not in client.get(reverse("admin:index")).content
     [follower] = read_sites().standbys
     assert (follower.state, follower.sync, follower.behind_bytes is not None) == ("streaming", "sync", True)
@@ -85,6 +87,12 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
         assert (len(ours) > 10, all(b"Read-only" in answer.content for answer in ours)) == (True, True)
         assert b"shown" in answers[reverse("admin:tasks_app_scheduletask_changelist")].content
         assert (health.status, health.body["status"], health.body["problems"][0]) == (200, "trouble", WORDS)
+        # Tenants are kept apart there, too, by the database alone if need be.
+        assert [one["key"] for one in acme.get("/tasks").body["items"]] == ["of acme"]
+        assert (acme.get(f"/tasks/{theirs}").status, other.get(f"/tasks/{theirs}").status) == (200, 404)
+        with scope.request():
+            scope.settle("other")
+            assert (ScheduleTask.objects.count(), AnyTask.objects.count()) == (0, 0)
         refused = api.post("/tasks", {"task_type": "T_QUIET", "key": "b", "delay": 60})
         assert (refused.status, refused.code, refused.body["detail"]) == (503, "SCH_503_DATABASE_DOWN", REFUSED)
         page = client.post(reverse("admin:tasks_app_jobdefinition_add"), {"name": "j"})

@@ -23,12 +23,13 @@ _ROWS = """
 INSERT INTO punctual_past (id, tenant, task_type, biz_key, current, idem_key, token, status, execute_time, lane, shard,
                            solo, limited, attempt, retry_count, max_retry, repeat_after, start_time, finish_time,
                            error_code, error_msg, cancelled_by, payload, created_at, updated_at, result, ran_in,
-                           retention, worker, job)
+                           retention, worker, job, payload_bytes)
 SELECT id, 'tenant-' || id %% 3, 'TYPE_' || id %% 2, key, TRUE, NULLIF('idem-' || id %% 2, 'idem-1'), gen_random_uuid(),
        (ARRAY['SUCCESS', 'CANCELLED'])[1 + id %% 2], %(day)s, 'default', 3, FALSE, FALSE, 0, 1, 5,
        CASE WHEN id %% 2 = 0 THEN interval '1 day 2 hours' END, %(day)s, NULL, '', E'a "quoted"\nline, \\ and é',
        '', jsonb_build_object('n', id, 'text', E'"\n,'), %(day)s, %(day)s + n * interval '1.000001 minutes',
-       CASE WHEN id %% 2 = 0 THEN '[1, "x"]'::jsonb END, gen_random_uuid(), %(retention)s, 'w', id %% 5
+       CASE WHEN id %% 2 = 0 THEN '[1, "x"]'::jsonb END, gen_random_uuid(), %(retention)s, 'w', id %% 5,
+       CASE WHEN id %% 2 = 0 THEN decode('00ff225c0a', 'hex') END
 FROM unnest(%(ids)s::bigint[], %(keys)s::text[]) WITH ORDINALITY AS one(id, key, n)
 """
 

@@ -4,7 +4,6 @@ Each locks the cursor of the job's schedule and the job (lock.py). So what was p
 is taken back, and nothing is planned by it any more.
 """
 
-import json
 import logging
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
@@ -273,7 +272,7 @@ def trigger(
         if text is not None and isinstance(
             given_hidden := hide_job_payload(job.tenant, job.task_type, job.id, payload), Encrypted
         ):
-            text = json.dumps(given_hidden.as_json)
+            text = given_hidden.json_text
         done = _trigger(job, key, text, policy)
         if done.new:
             about, detail = (job.tenant, job.task_type), {"key": key}

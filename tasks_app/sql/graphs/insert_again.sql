@@ -2,11 +2,13 @@
 -- then waiting for the current rows of their parents. Whoever waits for a retired row waits for the new one.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
-                               due_at, allowed_at, lane, shard, limited, max_retry, expires_after, payload)
+                               due_at, allowed_at, lane, shard, limited, max_retry, expires_after, payload,
+                               payload_bytes)
     SELECT old.tenant, old.task_type, old.biz_key, old.id, u.idem_key,
            CASE WHEN u.hand_on THEN old.token ELSE gen_random_uuid() END, old.job, old.fire_time,
            CASE WHEN u.waits THEN 'BLOCKED' ELSE 'INIT' END, clock.now, CASE WHEN NOT u.waits THEN clock.now END, NULL,
-           old.lane, old.shard, old.limited, old.max_retry, old.expires_after, old.payload
+           old.lane, old.shard, old.limited, old.max_retry, old.expires_after, old.payload,
+           old.payload_bytes
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(ids)s::bigint[], %(idem_keys)s::text[], %(hand_on)s::bool[], %(waits)s::bool[])
          AS u(id, idem_key, hand_on, waits)

@@ -2,7 +2,7 @@
 -- released keep what they have: a claim may be under way. So do those that wait for their turn: somebody triggered them so.
 -- In a run that a backfill has made they keep their lane, and don't expire: their time has passed long ago.
 UPDATE punctual_task t
-SET task_type = j.task_type, payload = j.payload, max_retry = j.max_retry, updated_at = clock_timestamp(),
+SET task_type = j.task_type, payload = j.payload, payload_bytes = NULL, max_retry = j.max_retry, updated_at = clock_timestamp(),
     lane = CASE WHEN mine.made THEN t.lane ELSE j.lane END,
     expires_after = CASE WHEN mine.made THEN t.expires_after ELSE j.expires_after END,
     shard = coalesce(%(home)s::smallint, j.shard), limited = %(home)s::smallint IS NOT NULL

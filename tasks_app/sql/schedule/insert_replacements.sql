@@ -7,18 +7,18 @@
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
                                due_at, allowed_at, lane, shard, limited, solo, max_retry, repeat_after, expires_after, payload,
-                               deferred_from, retry_for)
+                               payload_bytes, deferred_from, retry_for)
     SELECT old.tenant, old.task_type, old.biz_key, old.id, u.idem_key,
            CASE WHEN u.hand_on THEN old.token ELSE gen_random_uuid() END, old.job, old.fire_time, 'INIT', u.run_at,
            u.run_at, CASE WHEN u.run_at < u.now THEN u.now END, old.lane, old.shard, old.limited, old.solo, old.max_retry,
-           old.repeat_after, old.expires_after, coalesce(u.payload::jsonb, old.payload), old.deferred_from,
-           old.retry_for
+           old.repeat_after, old.expires_after, coalesce(u.payload::jsonb, old.payload),
+           CASE WHEN u.payload IS NULL THEN old.payload_bytes ELSE u.payload_bytes END, old.deferred_from, old.retry_for
     FROM (
         SELECT given.*, clock.now, coalesce(given.at, clock.now + make_interval(secs => given.delay)) AS run_at
         FROM (SELECT clock_timestamp() AS now) AS clock,
              unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[],
-                    %(idem_keys)s::text[], %(hand_on)s::bool[])
-             AS given(id, at, delay, payload, idem_key, hand_on)
+                    %(payload_bytes)s::bytea[], %(idem_keys)s::text[], %(hand_on)s::bool[])
+             AS given(id, at, delay, payload, payload_bytes, idem_key, hand_on)
     ) AS u
     JOIN punctual_task old ON old.id = u.id
     WHERE (u.payload IS NULL OR u.payload::jsonb ? '$punctual' OR NOT EXISTS (

@@ -6,12 +6,14 @@ WITH moved AS (
     UPDATE punctual_task t
     SET execute_time = u.run_at, due_at = CASE WHEN t.status = 'BLOCKED' THEN NULL ELSE u.run_at END,
         allowed_at = CASE WHEN u.run_at < u.now THEN u.now END,
-        payload = coalesce(u.payload::jsonb, t.payload), updated_at = clock_timestamp()
+        payload = coalesce(u.payload::jsonb, t.payload),
+        payload_bytes = CASE WHEN u.payload IS NULL THEN t.payload_bytes ELSE u.payload_bytes END, updated_at = clock_timestamp()
     FROM (
         SELECT given.*, clock.now, coalesce(given.at, clock.now + make_interval(secs => given.delay)) AS run_at
         FROM (SELECT clock_timestamp() AS now) AS clock,
-             unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[])
-             AS given(id, at, delay, payload)
+             unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[],
+                    %(payload_bytes)s::bytea[])
+             AS given(id, at, delay, payload, payload_bytes)
     ) AS u
     WHERE t.id = u.id AND t.current
       AND (t.status IN ('INIT', 'FAIL', 'BLOCKED') OR (t.status = 'SUCCESS' AND t.due_at IS NOT NULL))

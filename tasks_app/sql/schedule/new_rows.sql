@@ -6,12 +6,14 @@
 -- Nor does one that has made more tasks of late than it may in that time, as far as they are committed.
 -- What is scheduled for the past is late from now on, and due as asked: that is its place in the line.
 INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, allowed_at, lane,
-                           shard, limited, solo, max_retry, repeat_after, expires_after, token, payload)
+                           shard, limited, solo, max_retry, repeat_after, expires_after, token, payload,
+                           payload_bytes)
 SELECT u.tenant, u.task_type, u.biz_key, u.replaces, u.idem_key, 'INIT', u.run_at, u.run_at,
        CASE WHEN u.run_at < u.now THEN u.now END, u.lane, u.shard,
        u.limited,
        CASE WHEN u.replaces IS NULL THEN FALSE ELSE (SELECT old.solo FROM punctual_task old WHERE old.id = u.replaces) END,
-       u.max_retry, make_interval(secs => u.repeat_after), make_interval(secs => u.expires_after), u.token, u.payload
+       u.max_retry, make_interval(secs => u.repeat_after), make_interval(secs => u.expires_after), u.token, u.payload,
+       u.payload_bytes
 FROM (
     SELECT coalesce(given.tenant, %(all_tenant)s) AS tenant, coalesce(given.task_type, %(all_task_type)s) AS task_type,
            given.biz_key, coalesce(given.replaces, %(all_replaces)s::bigint) AS replaces,
@@ -24,14 +26,16 @@ FROM (
            coalesce(given.repeat_after, %(all_repeat_after)s::float8) AS repeat_after,
            coalesce(given.expires_after, %(all_expires_after)s::float8) AS expires_after,
            clock.now, given.token, coalesce(given.payload::jsonb, %(all_payload)s::text::jsonb) AS payload,
-           coalesce(given.payload, %(all_payload)s::text) AS payload_text
+           coalesce(given.payload, %(all_payload)s::text) AS payload_text,
+           given.payload_bytes
     FROM (SELECT clock_timestamp() AS now) AS clock,
          unnest(%(tenant)s::text[], %(task_type)s::text[], %(biz_key)s::text[], %(replaces)s::bigint[],
                 %(idem_key)s::text[], %(at)s::timestamptz[], %(delay)s::float8[], %(lane)s::text[],
                 %(shard)s::smallint[], %(limited)s::bool[], %(max_retry)s::smallint[], %(repeat_after)s::float8[],
-                %(expires_after)s::float8[], %(token)s::uuid[], %(payload)s::text[])
+                %(expires_after)s::float8[], %(token)s::uuid[], %(payload)s::text[],
+                %(payload_bytes)s::bytea[])
          AS given(tenant, task_type, biz_key, replaces, idem_key, at, delay, lane, shard, limited, max_retry, repeat_after,
-                  expires_after, token, payload)
+                  expires_after, token, payload, payload_bytes)
 ) AS u
 WHERE (u.tenant <> ALL (ARRAY(SELECT q.name FROM punctual_tenant q
                               WHERE (q.at_limit OR q.max_payload_bytes IS NOT NULL OR q.encrypted OR q.closed)

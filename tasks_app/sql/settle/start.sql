@@ -48,7 +48,7 @@ WITH b AS (
 --include tell
 SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
        date_part('epoch', t.execute_time), date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
-       date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.job,
+       date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.payload_bytes, t.job,
        date_part('epoch', t.fire_time), t.claimed_due > greatest(b.claimed_at, now()),
        coalesce(t.tenant = ANY ((SELECT s.tenants FROM bounded s)::text[]), FALSE),
        coalesce(t.tenant = ANY ((SELECT s.tenants FROM stopped s)::text[]), FALSE)

@@ -73,8 +73,10 @@ def test_pages_follow_each_other_without_a_gap_the_newest_day_first(archive):
 
 def test_a_row_has_the_columns_of_any_task(archive):
     [row] = search(archive, ColdFilter(key="k107")).rows
+    [other] = search(archive, ColdFilter(key="k108")).rows
 
     assert set(row) == {field.attname for field in AnyTask._meta.fields}
+    assert (row["payload_bytes"], other["payload_bytes"]) == (None, b'\0\xff"\\\n')
 
 
 @pytest.mark.parametrize("text", ["", "x", "a|b|1|2", "2026-01-01T00:00:00|f|1|2", "2026-01-01T00:00:00+00:00|f|x|2"])

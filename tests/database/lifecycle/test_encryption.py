@@ -24,6 +24,7 @@ from tasks_app.engine.watch.verdict.keys import keys_not_rotated, keys_out_of_re
 from tasks_app.lifecycle import asking, key_walk, tenant_keys, tenants
 from tasks_app.lifecycle.away import Completed, Failed
 from tasks_app.lifecycle.jobs import verbs
+from tasks_app.lifecycle.jobs.rerun import rerun
 from tasks_app.lifecycle.logs import lines_of
 from tasks_app.lifecycle.named_secrets import opened
 from tasks_app.lifecycle.past import move_batches
@@ -48,7 +49,7 @@ from tasks_app.models import (
 )
 from tests.support.audit import deeds
 from tests.support.engine import make_due, row, run_due
-from tests.support.graphs import child
+from tests.support.graphs import begun, child, tasks
 from tests.support.jobs import by, make
 from tests.support.moves import AWAY, TYPE, ids_of, settled, started, state
 from tests.support.operators import operator
@@ -282,20 +283,99 @@ def test_a_report_that_comes_early_is_encrypted_while_it_waits(acme):
     assert where() == []
 
 
+# In bytes.
+
+
+def test_the_bytes_go_wherever_the_payload_goes(acme):
+    in_an_hour = timezone.now() + timedelta(hours=1)
+    one(key="moved")
+    reschedule(TYPE, "moved", at=in_an_hour, tenant=acme)
+    batch = started("running", tenant=acme, payload={"word": WORD})
+    reschedule(TYPE, "running", at=in_an_hour, tenant=acme)  # another row takes over
+    settled(batch)
+    over = one(key="over")
+    run_due()
+    past()
+    assert _word(PastTask.objects.get(id=over)) == WORD
+    ensure(TYPE, "over", at=in_an_hour, tenant=acme)  # from the past, and another row takes over
+    reschedule(TYPE, "new", at=in_an_hour, payload={"word": "first"}, tenant=acme)
+    reschedule(TYPE, "new", at=in_an_hour, payload={"word": WORD}, tenant=acme)
+
+    found = ScheduleTask.objects.filter(current=True, due_at__isnull=False)
+    assert {task.biz_key: _word(task) for task in found} == dict.fromkeys(("moved", "running", "over", "new"), WORD)
+    assert all(task.payload.envelope == f"1:{task.payload.key}:" and task.payload_bytes for task in found)
+
+    tenants.edit(acme, {"encrypted": False}, operator())
+    reschedule(TYPE, "moved", at=in_an_hour, payload={"word": "clear"}, tenant=acme)
+    assert [(task.payload, task.payload_bytes) for task in found.filter(biz_key="moved")] == [({"word": "clear"}, None)]
+
+
+def test_an_instance_with_a_payload_of_its_own_keeps_it_for_another_run_and_loses_it_to_an_edit_of_its_job():
+    make("root", task_type=HIDDEN, every=3600, payload={"word": "the job's"})
+    after = child("after", "root", task_type=HIDDEN, payload={"word": "the job's"})
+    run = begun()
+    for instance in tasks().values():
+        reschedule(HIDDEN, instance.biz_key, at=timezone.now(), payload={"word": WORD})
+    assert {name: (_word(task), task.payload_bytes is None) for name, task in tasks().items()} == {
+        "root": (WORD, False),
+        "after": (WORD, False),
+    }
+
+    verbs.edit(after.id, {"payload": {"word": "edited"}}, by())
+    assert (_word(tasks()["after"]), tasks()["after"].payload_bytes) == ("edited", None)
+    while run_due():
+        pass
+    rerun(run.id, by(), tenant="default", from_job="root")
+
+    assert {name: (_word(task), task.status) for name, task in tasks().items()} == {
+        "root": (WORD, "INIT"),
+        "after": ("edited", "BLOCKED"),
+    }
+
+
+def _word(task: ScheduleTask | PastTask) -> str:
+    return reveal(task, operator())[0].value["word"]
+
+
+def past() -> None:
+    """All that is over goes to the past."""
+    long_ago = timezone.now() - timedelta(days=2)
+    TaskBatch.objects.update(finished_at=long_ago)
+    ScheduleTask.objects.filter(due_at=None).update(updated_at=long_ago)
+    move_batches()
+
+
+def test_a_key_of_before_stores_payloads_as_processes_of_then_read_them_until_another_one_does(acme):
+    TenantKey.objects.update(in_bytes=False)
+    over = one(key="over")
+    run_due()
+    past()
+    waiting = one(key="waiting")
+    reschedule(TYPE, "waiting", at=timezone.now(), payload={"word": WORD}, tenant=acme)
+    stored = [PastTask.objects.get(id=over), row(waiting)]
+    assert [(len(task.payload.envelope) > 50, task.payload_bytes) for task in stored] == [(True, None)] * 2
+
+    tenant_keys.rotate(acme, operator())
+    assert walk().unreadable == 0
+
+    stored = [PastTask.objects.get(id=over), row(waiting)]
+    assert [task.payload.envelope for task in stored] == [f"1:{TenantKey.objects.latest('id').id}:"] * 2
+    assert [_word(task) for task in stored] == [WORD] * 2 and where() == []
+    run_due()
+    assert row(waiting).status == "SUCCESS"
+
+
 # Bound to its row.
 
 
 def test_a_payload_that_was_swapped_is_refused_before_the_handler_is_called(acme):
-    good, swapped, other = (one(key=key) for key in ("a", "b", "c"))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE punctual_task t SET payload = (SELECT payload FROM punctual_task WHERE id = %s) WHERE id = %s",
-            [other, swapped],
-        )
+    good, swapped, other, gone = (one(key=key) for key in ("a", "b", "c", "d"))
+    ScheduleTask.objects.filter(id=swapped).update(payload_bytes=row(other).payload_bytes)
+    ScheduleTask.objects.filter(id=gone).update(payload_bytes=None)
 
     run_due()
 
-    assert [row(task).status for task in (good, swapped, other)] == ["SUCCESS", "DEAD", "SUCCESS"]
+    assert [row(task).status for task in (good, swapped, other, gone)] == ["SUCCESS", "DEAD", "SUCCESS", "DEAD"]
     assert row(swapped).error_code == "UNREADABLE"
     assert "belongs to another row" in row(swapped).error_msg
     assert row(swapped).start_time == row(swapped).finish_time

@@ -86,9 +86,18 @@ def test_it_reads_as_a_word_wherever_it_is_shown_and_is_stored_as_it_was():
     for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one)), as_json(one.as_json), as_text(one.as_text)):
         assert (other, other.envelope) == (ENCRYPTED, one.envelope)
     stored = json.dumps(one.as_json)
-    assert open_json(stored, number_within(stored), KEY, UNIT) == "secret"
-    [stored] = KEY.encrypt_json(["secret"], [UNIT])
-    assert KEY.decrypt(as_json(json.loads(stored)).envelope, UNIT) == "secret"
+    assert (stored, number_within(stored), open_json(stored, KEY, UNIT)) == (one.json_text, "7", "secret")
+
+
+def test_in_bytes_it_opens_with_what_names_the_key_beside_it_and_not_if_one_of_them_was_changed():
+    stored, [data] = KEY.beside.json_text, KEY.encrypt_bytes(["grün"], [UNIT])
+
+    assert (number_within(stored), KEY.beside.key, open_json(stored, KEY, UNIT, data)) == ("7", 7, "grün")
+    assert KEY.decrypt(KEY.beside.envelope, UNIT, data) == "grün"
+    for other in (None, b"", data[:20], data[:-1] + bytes([data[-1] ^ 1])):
+        with pytest.raises(Unreadable):
+            open_json(stored, KEY, UNIT, other)
+    assert KEY.decrypt(hidden("in the text").envelope, UNIT, data) == "in the text"
 
 
 @pytest.mark.parametrize("value", [{}, {"$punctual": 1}, {"$punctual": "1:7:x", "more": 1}, ["$punctual"], "x", None])
