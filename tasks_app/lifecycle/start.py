@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 from uuid import UUID
 
@@ -24,7 +25,8 @@ from .rehearsal import rehearse_batch
 
 log = logging.getLogger(__name__)
 
-_PAYLOAD, _IN_BYTES = 11, 12  # their places in a row of start.sql
+# Places in a row of start.sql.
+_ID, _PAYLOAD, _IN_BYTES, _CLAIMED_DUE, _BOUNDED, _STOPPED = 4, 12, 13, 16, 17, 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +65,17 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
             log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused, or nothing may run here")
         return None
     clock = DatabaseClock()
-    task_type, lane, started, *_ = rows[0]
+    (task_type, lane, started, began, *_), *found = rows
     clock.learn(started, asked, time.monotonic())
     contact = Contact(clock)
+    found.sort(key=itemgetter(_CLAIMED_DUE))
     tasks = [
         Task(
             id_,
             tenant,
             key,
             attempt + 1,
-            execute_time,
+            at,
             due,
             deadline,
             token,
@@ -83,24 +86,25 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
             contact,
             fire,
         )
-        for _, _, _, id_, tenant, key, attempt, execute_time, due, deadline, token, payload, _, job, fire, *_ in rows
-        if id_ is not None
+        # No `*_` here: it makes a list for each task.
+        for _, _, _, _, id_, tenant, key, attempt, at, due, deadline, token, payload, _, job, fire, _, _, _ in found
     ]
-    if any(row[-1] for row in rows):
-        tasks = _without_held(batch_no, tasks, {row[3] for row in rows if row[-1]})
-    if any(row[-2] for row in rows):
-        tasks = _within_quotas(batch_no, tasks, {row[3] for row in rows if row[-2]})
+    if stopped := {row[_ID] for row in found if row[_STOPPED]}:
+        tasks = _without_held(batch_no, tasks, stopped)
+    if bounded := {row[_ID] for row in found if row[_BOUNDED]}:
+        tasks = _within_quotas(batch_no, tasks, bounded)
     if not tasks:
         # Everything in it was cancelled, rescheduled or put aside. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
     jobs = {task.job for task in tasks} - {None}
     turns, waited_for = _hand_out_own(tasks, jobs) if jobs else (frozenset(), frozenset())
     ciphers, ended = NOTHING_HIDDEN, ()
-    if jobs or any(row[_PAYLOAD] is not None and row[_PAYLOAD].startswith(STORED_JSON) for row in rows):
-        in_bytes = {row[3]: row[_IN_BYTES] for row in rows if row[_IN_BYTES] is not None}
+    if jobs or [None for row in found if row[_PAYLOAD].startswith(STORED_JSON)]:
+        in_bytes = {row[_ID]: row[_IN_BYTES] for row in found if row[_IN_BYTES] is not None}
         tasks, ciphers, ended = open_tasks(tasks, in_bytes)
         contact.ciphers = ciphers
-    early = frozenset(row[3] for row in rows if row[-3])
+    # As exact as in the database: a float tells the microseconds of our centuries apart.
+    early = frozenset([row[_ID] for row in found if row[_CLAIMED_DUE] > began])
     return StartedBatch(
         batch_no, task_type, tasks, started, clock, contact, turns, waited_for, ciphers, ended, early, worker
     )

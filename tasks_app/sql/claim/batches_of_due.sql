@@ -29,14 +29,17 @@
     ) AS ranked
     WHERE place <= (%(allowed)s::int[])[lane_no]
 ), flat AS MATERIALIZED (
-    -- All of it in one row, so that the UPDATE reads no join whose size PostgreSQL's planner would have to guess.
-    SELECT array_agg(spot) AS spots, array_agg(id ORDER BY id) AS ids, array_agg(batch_no ORDER BY id) AS batch_nos
-    FROM (SELECT batch_no, unnest(ids) AS id, unnest(spots) AS spot FROM batch) AS one
+    -- All of it in one row, so that the UPDATE reads no join whose size PostgreSQL's planner would have to guess. Nobody asks
+    -- for it if there is one batch, as mostly in a backlog.
+    SELECT array_agg(id ORDER BY id) AS ids, array_agg(batch_no ORDER BY id) AS batch_nos
+    FROM (SELECT batch_no, unnest(ids) AS id FROM batch) AS one
 ), moved AS (
     UPDATE punctual_task t
-    SET status = 'RUNNING', batch_no = (SELECT batch_nos FROM flat)[width_bucket(t.id, (SELECT ids FROM flat))],
+    SET status = 'RUNNING',
+        batch_no = CASE WHEN (SELECT count(*) FROM batch) = 1 THEN (SELECT batch_no FROM batch LIMIT 1)
+                        ELSE (SELECT batch_nos FROM flat)[width_bucket(t.id, (SELECT ids FROM flat))] END,
         claimed_due = t.due_at, due_at = NULL, updated_at = clock_timestamp()
-    WHERE t.ctid = ANY ((SELECT spots FROM flat)::tid[]) AND t.status IN ('INIT', 'FAIL', 'SUCCESS')
+    WHERE t.ctid = ANY (ARRAY(SELECT unnest(spots) FROM batch)) AND t.status IN ('INIT', 'FAIL', 'SUCCESS')
 )
 -- Its tasks are not late before the moment at which their lane was resumed, a slot of their type was free, and the permit
 -- of the first of them had come; empty if none of that is later than when they were due.

@@ -5,4 +5,4 @@
     , CASE WHEN %(with_ids)s THEN ids END
     , (SELECT jsonb_object_agg(tenant, tasks)
        FROM (SELECT t.tenant, count(*) AS tasks FROM punctual_task t
-             WHERE t.ctid = ANY ((SELECT spots FROM flat)::tid[]) GROUP BY t.tenant) AS whose)::text
+             WHERE t.ctid = ANY (ARRAY(SELECT unnest(spots) FROM batch)) GROUP BY t.tenant) AS whose)::text

@@ -5,10 +5,10 @@ b AS MATERIALIZED (
     FOR NO KEY UPDATE
 ), mine AS MATERIALIZED (
     -- Then the task rows in order of id, only those still RUNNING under this batch; none if the batch is not ours.
-    -- `place` is a row's position in the sorted ids and in what was given for them: a binary search, where a join with
-    -- unnest() can turn into a thousand scans of a thousand values, since PostgreSQL expects next to no RUNNING rows.
     -- `spot` is where the row lies now. We hold its lock, so it stays there, and need not look into the index again.
-    SELECT t.ctid AS spot, t.id, width_bucket(t.id, %(ids)s::bigint[]) AS place
+    -- What was given for a row is found by width_bucket(), its position in the sorted ids: a binary search, where a join with
+    -- unnest() can turn into a thousand scans of a thousand values, since PostgreSQL expects next to no RUNNING rows.
+    SELECT t.ctid AS spot, t.id
     FROM punctual_task t
     WHERE EXISTS (SELECT FROM b)
       AND t.id = ANY (%(ids)s::bigint[]) AND t.status = 'RUNNING' AND t.batch_no = %(batch_no)s

@@ -4,7 +4,7 @@ WITH
 --include locked
 , given AS MATERIALIZED (
     SELECT id, (g ->> 'begun')::bigint * interval '1 microsecond' AS begun, (g ->> 'lease')::float8 AS lease
-    FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
+    FROM (SELECT id, %(given)s::jsonb -> (width_bucket(id, %(ids)s::bigint[]) - 1) AS g FROM mine) AS one
 ), moved AS (
     UPDATE punctual_task t
     SET status = 'AWAY', batch_no = NULL, ran_in = t.batch_no, solo = FALSE, allowed_at = greatest(t.allowed_at, b.allowed_at),

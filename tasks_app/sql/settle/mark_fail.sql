@@ -10,7 +10,7 @@ WITH
            (g ->> 'delay_ms')::bigint * interval '1 millisecond' AS delay,
            (g ->> 'final')::bool AS final, (g ->> 'attempt')::int AS attempt, g ->> 'code' AS code, g ->> 'message' AS message,
            g ->> 'held_by' AS held_by, g
-    FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
+    FROM (SELECT id, %(given)s::jsonb -> (width_bucket(id, %(ids)s::bigint[]) - 1) AS g FROM mine) AS one
 ), moved AS (
     UPDATE punctual_task t
     SET status = CASE WHEN (g.final OR

@@ -2,7 +2,7 @@
 WITH
 --include locked
 , given AS MATERIALIZED (
-    SELECT id, (%(given)s::jsonb ->> (place - 1))::timestamptz AS until FROM mine
+    SELECT id, (%(given)s::jsonb ->> (width_bucket(id, %(ids)s::bigint[]) - 1))::timestamptz AS until FROM mine
 ), moved AS (
     UPDATE punctual_task t
     SET status = 'INIT', batch_no = NULL, solo = FALSE, execute_time = g.until, due_at = g.until,

@@ -3,7 +3,7 @@ WITH
 --include locked
 , given AS MATERIALIZED (
     SELECT id, g ->> 'code' AS code, g ->> 'reason' AS reason, (g ->> 'begun')::bigint * interval '1 microsecond' AS begun
-    FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
+    FROM (SELECT id, %(given)s::jsonb -> (width_bucket(id, %(ids)s::bigint[]) - 1) AS g FROM mine) AS one
 ), moved AS (
     UPDATE punctual_task t
     SET status = 'CANCELLED', batch_no = NULL, ran_in = t.batch_no, error_code = g.code, error_msg = g.reason,

@@ -5,7 +5,7 @@ WITH
 , given AS MATERIALIZED (
     SELECT id, (g ->> 'delay_ms')::bigint * interval '1 millisecond' AS delay, (g ->> 'solo')::bool AS solo,
            g ->> 'code' AS code, g ->> 'reason' AS reason
-    FROM (SELECT id, %(given)s::jsonb -> (place - 1) AS g FROM mine) AS one
+    FROM (SELECT id, %(given)s::jsonb -> (width_bucket(id, %(ids)s::bigint[]) - 1) AS g FROM mine) AS one
 ), moved AS (
     UPDATE punctual_task t
     SET status = CASE WHEN t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END, batch_no = NULL,

@@ -6,11 +6,13 @@
 -- rehearsal, nor by a worker of a site that is not the active one. What it had started before, it may ask for again.
 -- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
--- A batch of which nothing is left returns one row with an empty id, so that the caller can finish it.
--- Each row says whether it was claimed ahead of its time and was not due yet when this began: the caller waits, and looks at it
--- again (see ready). now() is before what is read here was, so that what is done to a row until it is due is seen by one of the two.
--- Each row says whether its tenant is suspended: the caller puts those tasks aside, which are not late. And whether its tenant
--- may have only so many at the same time: then the caller counts.
+-- The first row is the batch, and the only one if nothing is left of it: then the caller can finish it. What all tasks would
+-- repeat is told there, once. The tasks come in any order: the caller has them in a list, and sorts that for a fifth of the price.
+-- Each row says when it was due as it was claimed, and the first one when this began: what was claimed ahead of its time and
+-- was not due yet, the caller waits for, and looks at again (see ready). now() is before what is read here was, so that what is
+-- done to a row until it is due is seen by one of the two.
+-- Each row says whether its tenant may have only so many at the same time: then the caller counts. And whether its tenant is
+-- suspended: the caller puts those tasks aside, which are not late. Both are empty if that holds for no tenant.
 WITH b AS (
     UPDATE punctual_batch
     SET started_at = clock_timestamp(), worker = %(worker)s, ticket = %(ticket)s,
@@ -46,12 +48,15 @@ WITH b AS (
     FROM late l
 ),
 --include tell
-SELECT b.task_type, b.lane, date_part('epoch', b.started_at), t.id, t.tenant, t.biz_key, t.attempt,
-       date_part('epoch', t.execute_time), date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
-       date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.payload_bytes, t.job,
-       date_part('epoch', t.fire_time), t.claimed_due > greatest(b.claimed_at, now()),
-       coalesce(t.tenant = ANY ((SELECT s.tenants FROM bounded s)::text[]), FALSE),
-       coalesce(t.tenant = ANY ((SELECT s.tenants FROM stopped s)::text[]), FALSE)
+SELECT b.task_type, b.lane, date_part('epoch', b.started_at), date_part('epoch', greatest(b.claimed_at, now())),
+       NULL::bigint, NULL::text, NULL::text, NULL::int, NULL::float8, NULL::float8, NULL::float8, NULL::text, NULL::text,
+       NULL::bytea, NULL::bigint, NULL::float8, NULL::float8, NULL::bool, NULL::bool
 FROM b
-LEFT JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
-ORDER BY t.claimed_due, t.id
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, t.id, t.tenant, t.biz_key, t.attempt, date_part('epoch', t.execute_time),
+       date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
+       date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.payload_bytes,
+       t.job, date_part('epoch', t.fire_time), date_part('epoch', t.claimed_due),
+       t.tenant = ANY ((SELECT s.tenants FROM bounded s)::text[]), t.tenant = ANY ((SELECT s.tenants FROM stopped s)::text[])
+FROM b
+JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no

@@ -1,9 +1,13 @@
 """The path of a task without processes: schedule, claim, start, execute, settle."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from tasks_app.client import Outcome, find, schedule
-from tests.support.engine import claim_due, row, run_due
+from tasks_app.models import ScheduleTask
+from tests.support.engine import batch_row, claim_due, row, run_due
 from tests.support.events import told
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,3 +40,26 @@ def test_scheduling_a_live_unit_answers_with_its_id():
 
     assert (again.outcome, again.task_id) == (Outcome.EXISTS, first.task_id)
     assert find("T_PLAIN", "a").id == first.task_id
+
+
+def test_what_was_due_first_is_begun_first_whatever_its_id():
+    now = timezone.now()
+    ids = [schedule("T_PLAIN", age, at=now - timedelta(seconds=age)).task_id for age in (10, 30, 20)]
+
+    [report] = run_due()
+
+    assert report.settled == 3
+    assert [ids.index(task.id) for task in ScheduleTask.objects.order_by("start_time")] == [1, 2, 0]
+
+
+@pytest.mark.parametrize("size", [2, 1000], ids=["several batches", "one batch"])
+def test_each_task_that_a_claim_takes_is_under_the_batch_that_names_it(size):
+    for number in range(5):
+        schedule("T_PLAIN", number)
+
+    batches = claim_due(size)
+
+    named = {str(batch_row(batch).batch_no): set(batch_row(batch).ids) for batch in batches}
+    held = {number: set(ScheduleTask.objects.filter(batch_no=number).values_list("id", flat=True)) for number in named}
+    assert held == named
+    assert sum(map(len, held.values())) == 5
