@@ -24,6 +24,7 @@ from .rehearsal import rehearse_batch
 
 log = logging.getLogger(__name__)
 
+CLOCK = DatabaseClock()  # of this process: what earlier batches have learned of it, too
 _PAYLOAD = 11  # its place in a row of start.sql
 
 
@@ -62,7 +63,7 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         elif return_batches([str(batch_no)]):
             log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused, or nothing may run here")
         return None
-    clock = DatabaseClock()
+    clock = CLOCK
     task_type, lane, started, *_ = rows[0]
     clock.learn(started, asked, time.monotonic())
     contact = Contact(clock)

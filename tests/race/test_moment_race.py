@@ -84,6 +84,12 @@ def test_what_is_held_is_early_until_its_time_has_come():
     assert (before, run.early, run.gone) == ({run.batch.tasks[0].id}, set(), set())
 
 
+def test_a_worker_knows_the_database_s_clock_from_all_its_batches():
+    first, second = held("a").batch, held("b").batch
+
+    assert first.clock is second.clock
+
+
 def test_due_is_what_was_due_before_the_rows_were_read():
     """Else an edit could be committed before the moment, and after what the look reads."""
     run = held("a")

@@ -17,7 +17,7 @@ LONGEST_SECONDS = 1.0
 
 def await_moments(run: BatchRun) -> None:
     """Until none of the batch is early any more, or the run was halted."""
-    for task in run.batch.tasks:
+    for task in reversed(run.batch.tasks):  # when the last of them is due, so are the others
         if task.id in run.early:
             _await(run, task)
 
