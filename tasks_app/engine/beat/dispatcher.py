@@ -131,10 +131,13 @@ class Dispatcher:
         """How long before its moment a task is claimed. With a backlog not at all: it needs the slots."""
         return 0.0 if self._backlog else self._lead.seconds
 
-    @property
-    def _horizon(self) -> float:
-        """How far ahead of their moment tasks are claimed along with one whose time it is."""
-        return 0.0 if self._backlog else self._lead.seconds + self._lead.along + HAIR_SECONDS
+    def _horizon(self, next_due: float) -> float:
+        """How far ahead of their moment tasks are claimed along with one that is due then. The more that is overdue, the
+        fewer come along: a slot that waits for them can't catch up."""
+        if self._backlog:
+            return 0.0
+        late = max(self._clock.now() - next_due, 0.0)
+        return self._lead.seconds + max(self._lead.along - late, 0.0) + HAIR_SECONDS
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now + self._ahead, self._empty_handed, self._part)
@@ -181,7 +184,8 @@ class Dispatcher:
         if not shares:
             return []
         due = min(view.next_due for view in self._lanes if view.lane in {share.lane for share in shares})
-        batches = self._ahead_of_time(partial(claim, shares, self._sizes(due), self._name, self._shards))
+        horizon = self._horizon(due)
+        batches = self._ahead_of_time(partial(claim, shares, self._sizes(due), self._name, self._shards), horizon)
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
         return self._let_through(batches)
@@ -192,9 +196,9 @@ class Dispatcher:
         early = not self._backlog and next_due > self._clock.now()
         return self._batch_sizes.within(self._lead.along) if early else self._batch_sizes.sizes
 
-    def _ahead_of_time(self, claim: Callable[..., list[ClaimedBatch]]) -> list[ClaimedBatch]:
-        """What will be due when a worker has it comes along; and how long that took is noted."""
-        begun, horizon = time.monotonic(), self._horizon
+    def _ahead_of_time(self, claim: Callable[..., list[ClaimedBatch]], horizon: float) -> list[ClaimedBatch]:
+        """What is due before the horizon comes along; and how long that took is noted."""
+        begun = time.monotonic()
         batches = claim(ahead=horizon)
         if horizon:
             self._lead.note_claim(time.monotonic() - begun)

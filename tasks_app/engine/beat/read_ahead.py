@@ -48,8 +48,9 @@ class ReadAheadDispatcher(Dispatcher):
         due = self._wheel.next_due
         if due is None or not self._clock.known or due > self._clock.now() + self._ahead:
             return []
-        ids = self._wheel.pop(self._clock.now() + self._horizon)
-        fired = self._ahead_of_time(partial(claim_ids, ids, self._room(), self._sizes(due), self._name, self._shards))
+        sizes, horizon = self._sizes(due), self._horizon(due)
+        ids = self._wheel.pop(self._clock.now() + horizon)
+        fired = self._ahead_of_time(partial(claim_ids, ids, self._room(), sizes, self._name, self._shards), horizon)
         if sum(batch.size for batch in fired) < len(ids):
             # Moved, cancelled, locked by somebody, or no room: a look will tell.
             self._next_read = min(self._next_read, self._clock.now() + LOCKED_POLL_SECONDS)

@@ -444,6 +444,18 @@ def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlo
     assert (row(soon).status, row(later).status) == ("INIT" if backlog else "RUNNING", "INIT")
 
 
+def test_what_is_overdue_takes_nothing_along_for_which_a_slot_would_wait(dispatcher, worker, monkeypatch):
+    claims_far_ahead(dispatcher, monkeypatch)
+    dispatcher._dispatcher._lead.note_round(3000.0)
+    overdue, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (0, 2700))
+    ScheduleTask.objects.filter(id=overdue).update(due_at=timezone.now() - timedelta(hours=1))
+    dispatcher.run_once()
+
+    dispatcher.run_once()
+
+    assert (row(overdue).status, row(later).status) == ("RUNNING", "INIT")
+
+
 @pytest.mark.parametrize("first", [900, None], ids=["with another", "by itself"])
 def test_what_is_due_before_the_next_claim_would_be_through_comes_along_with_one_whose_time_it_is(
     dispatcher, worker, broker, monkeypatch, first
