@@ -132,7 +132,7 @@ class Dispatcher:
         return 0.0 if self._backlog else self._lead.seconds
 
     def _horizon(self, next_due: float) -> float:
-        """How far ahead of their moment tasks are claimed along with one that is due then. The more that is overdue, the
+        """How far ahead of their moment tasks are claimed along with one that is due then. The more it is overdue, the
         fewer come along: a slot that waits for them can't catch up."""
         if self._backlog:
             return 0.0
