@@ -2,17 +2,32 @@
 
 import time
 
+# Two clocks run apart by less than this, in seconds a second: what was learned loses its worth by and by.
+DRIFT = 0.001
+
 
 class DatabaseClock:
-    """Tells the database's time without asking it: monotonic clock plus the offset last learned."""
+    """Tells the database's time without asking it: monotonic clock plus the offset that all answers allow.
+
+    A statement reads the database's clock at some moment between question and answer; at its beginning, if a commit
+    follows. The middle of a single one that takes 3 ms is wrong by one of them, what several have in common by a tenth.
+    """
 
     def __init__(self) -> None:
         self._offset: float | None = None
+        self._least = self._most = 0.0  # the offset is between them
+        self._learned = 0.0
 
     def learn(self, database_now: float, asked: float, answered: float) -> None:
         """`asked` and `answered` are monotonic readings around the statement that returned the time."""
-        # The statement read its clock somewhere in between; the middle halves the error.
-        self._offset = database_now - (asked + answered) / 2
+        least, most = database_now - answered, database_now - asked
+        if self._offset is not None:
+            drift = DRIFT * (answered - self._learned)
+            common = max(least, self._least - drift), min(most, self._most + drift)
+            if common[0] <= common[1]:  # else the database's clock was set, or it is another database
+                least, most = common
+        self._least, self._most, self._learned = least, most, answered
+        self._offset = (least + most) / 2
 
     @property
     def known(self) -> bool:

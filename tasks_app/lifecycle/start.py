@@ -25,6 +25,7 @@ from .rehearsal import rehearse_batch
 
 log = logging.getLogger(__name__)
 
+CLOCK = DatabaseClock()  # of this process: what earlier batches have learned of it, too
 # Places in a row of start.sql.
 _ID, _PAYLOAD, _IN_BYTES, _CLAIMED_DUE, _BOUNDED, _STOPPED = 4, 12, 13, 16, 17, 18
 
@@ -64,7 +65,7 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         elif return_batches([str(batch_no)]):
             log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused, or nothing may run here")
         return None
-    clock = DatabaseClock()
+    clock = CLOCK
     (task_type, lane, started, began, *_), *found = rows
     clock.learn(started, asked, time.monotonic())
     contact = Contact(clock)

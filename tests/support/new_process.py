@@ -30,6 +30,7 @@ REMEMBERED = {
     "tasks_app.lifecycle.named_secrets": ("_known_at",),
     "tasks_app.lifecycle.retry_budget": ("_buckets",),
     "tasks_app.lifecycle.schedule": ("_bound_until",),
+    "tasks_app.lifecycle.start": ("CLOCK",),
     "tasks_app.lifecycle.tenant_defaults": ("_known",),
     "tasks_app.models.calendar": ("_known",),
     f"{BEAT}.alarms.looking": ("_looked_at",),

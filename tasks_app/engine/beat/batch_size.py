@@ -18,12 +18,20 @@ class BatchSizes:
         # Until a type has figures, a batch keeps each of its threads busy once.
         first = {one.name: most_of(one, max(one.concurrency, conf().BATCH_UNSEEN)) for one in REGISTRY}
         self._sizes = {name: size for name, size in first.items() if size != conf().BATCH_UNSEEN}
+        self._paces: dict[str, float] = {}  # microseconds that a task takes
         self._read_at = float("-inf")
         self.way: float | None = None  # seconds from the claim to the start, of the type that was fastest lately
 
     @property
     def sizes(self) -> dict[str, int]:
         return self._sizes
+
+    def within(self, seconds: float) -> dict[str, int]:
+        """The same, for batches of no more work than fits into so many seconds."""
+        return self._sizes | {
+            name: min(self._sizes[name], _allowed(name, int(seconds * 1_000_000 / max(pace, 0.1))))
+            for name, pace in self._paces.items()
+        }
 
     def begin(self) -> None:
         """Read the figures unless they were: a beat that has just come knows what the others have learnt.
@@ -49,9 +57,15 @@ class BatchSizes:
         for task_type, us_per_task, way in run(statement, {}):
             handler = REGISTRY.get(task_type)
             size = size_for(us_per_task, threaded=handler is not None and handler.concurrency > 1)
-            self._sizes[task_type] = size if handler is None else most_of(handler, size)
+            self._sizes[task_type] = _allowed(task_type, size)
+            self._paces[task_type] = us_per_task
             ways.append(way)
         self.way = min(filter(None, ways), default=None)
+
+
+def _allowed(task_type: str, size: int) -> int:
+    handler = REGISTRY.get(task_type)
+    return max(1, size if handler is None else most_of(handler, size))
 
 
 def most_of(handler: Handler, size: int) -> int:

@@ -97,6 +97,7 @@ class Dispatcher:
         if not shards:
             return Look(0, 0, conf().LOOK_SECONDS)
         self._batch_sizes.begin()
+        begun = time.monotonic()
         batches: list[ClaimedBatch] = []
         for claimed in self._claims():
             # At once: should the next claim fail, these are on their way.
@@ -110,6 +111,8 @@ class Dispatcher:
         wait = self._wait(now)
         if wait > 0:
             self._announce(now + wait)
+        if batches and not self._backlog:
+            self._lead.note_round(time.monotonic() - begun)
         return Look(len(batches), sum(batch.size for batch in batches), wait, self._besides)
 
     def wake(self) -> None:
@@ -127,6 +130,14 @@ class Dispatcher:
     def _ahead(self) -> float:
         """How long before its moment a task is claimed. With a backlog not at all: it needs the slots."""
         return 0.0 if self._backlog else self._lead.seconds
+
+    def _horizon(self, next_due: float) -> float:
+        """How far ahead of their moment tasks are claimed along with one that is due then. The more it is overdue, the
+        fewer come along: a slot that waits for them can't catch up."""
+        if self._backlog:
+            return 0.0
+        late = max(self._clock.now() - next_due, 0.0)
+        return self._lead.seconds + max(self._lead.along - late, 0.0) + HAIR_SECONDS
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now + self._ahead, self._empty_handed, self._part)
@@ -172,16 +183,24 @@ class Dispatcher:
         shares = self._shares(lanes)
         if not shares:
             return []
-        batches = self._ahead_of_time(partial(claim, shares, self._batch_sizes.sizes, self._name, self._shards))
+        due = min(view.next_due for view in self._lanes if view.lane in {share.lane for share in shares})
+        horizon = self._horizon(due)
+        batches = self._ahead_of_time(partial(claim, shares, self._sizes(due), self._name, self._shards), horizon)
         for share in shares:
             self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
         return self._let_through(batches)
 
-    def _ahead_of_time(self, claim: Callable[..., list[ClaimedBatch]]) -> list[ClaimedBatch]:
-        """What will be due when a worker has it comes along; and how long that took is noted."""
-        begun, ahead = time.monotonic(), self._ahead
-        batches = claim(ahead=ahead and ahead + HAIR_SECONDS)
-        if ahead:
+    def _sizes(self, next_due: float) -> dict[str, int]:
+        """While nothing is due yet, a batch is no more work than there is time for until the next: if its handler takes
+        long, the second task of it would be late, and another slot is free."""
+        early = not self._backlog and next_due > self._clock.now()
+        return self._batch_sizes.within(self._lead.along) if early else self._batch_sizes.sizes
+
+    def _ahead_of_time(self, claim: Callable[..., list[ClaimedBatch]], horizon: float) -> list[ClaimedBatch]:
+        """What is due before the horizon comes along; and how long that took is noted."""
+        begun = time.monotonic()
+        batches = claim(ahead=horizon)
+        if horizon:
             self._lead.note_claim(time.monotonic() - begun)
         return batches
 

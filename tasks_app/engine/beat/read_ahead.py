@@ -45,11 +45,12 @@ class ReadAheadDispatcher(Dispatcher):
 
     def _fire(self) -> list[ClaimedBatch]:
         """Claim what the wheel says is due by the time a worker has it."""
-        ids = self._wheel.pop(self._clock.now() + self._ahead) if self._clock.known else []
-        if not ids:
+        due = self._wheel.next_due
+        if due is None or not self._clock.known or due > self._clock.now() + self._ahead:
             return []
-        sizes = self._batch_sizes.sizes
-        fired = self._ahead_of_time(partial(claim_ids, ids, self._room(), sizes, self._name, self._shards))
+        sizes, horizon = self._sizes(due), self._horizon(due)
+        ids = self._wheel.pop(self._clock.now() + horizon)
+        fired = self._ahead_of_time(partial(claim_ids, ids, self._room(), sizes, self._name, self._shards), horizon)
         if sum(batch.size for batch in fired) < len(ids):
             # Moved, cancelled, locked by somebody, or no room: a look will tell.
             self._next_read = min(self._next_read, self._clock.now() + LOCKED_POLL_SECONDS)

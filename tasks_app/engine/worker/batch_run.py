@@ -48,6 +48,7 @@ class BatchRun:
         self.gone = batch.contact.gone  # ids that are no longer ours; filled by the heartbeat
         self.begun: dict[int, float] = {}  # id -> monotonic time at which its handler was called
         self.early: set[int] = set(batch.early)  # ids that may not be begun: moments.py waits for their time
+        self.ask_at = 0.0  # monotonic time before which the database is not asked again about these
         self.held = 0.0  # seconds for which it waited for the time of a task, after the first was begun
         self.calling: Task | None = None  # whose handler is called now, where one is called at a time
         self.done: list[Settled] = []  # outcomes not written yet

@@ -1,6 +1,7 @@
 """A beat, tick by tick: what it does with what it has claimed when something on the way has failed."""
 
 import signal
+import sys
 
 import pytest
 from django.utils import timezone
@@ -9,7 +10,7 @@ from tasks_app.client import schedule
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.dispatcher import Dispatcher
-from tasks_app.engine.beat.process import PunctualBeat
+from tasks_app.engine.beat.process import SWITCH_SECONDS, PunctualBeat
 from tasks_app.models import TaskBatch, Turn
 from tests.support.engine import close_beat, row
 from tests.support.marks import commits
@@ -42,6 +43,7 @@ def beat(broker):
     from scheduler_project.celery import app
 
     handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
+    switch = sys.getswitchinterval()
     beat = PunctualBeat(app=app, lazy=True)
     beat.setup_schedule()
     beat._dispatcher = Dispatcher(beat._name, broker.publish, beat._listener)
@@ -49,12 +51,17 @@ def beat(broker):
     close_beat(beat)
     for one, handler in handlers.items():
         signal.signal(one, handler)
+    sys.setswitchinterval(switch)
 
 
 @pytest.fixture(autouse=True)
 def _worker(settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 3600.0, "DISPATCH_LEASE_SECONDS": 3600.0}
     nodes.report_worker(nodes.new_node_id(), "w1", 2, list(LANES))
+
+
+def test_a_thread_that_computes_does_not_hold_up_a_look_for_five_milliseconds(beat):
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_SECONDS)
 
 
 def test_a_beat_whose_broker_was_away_publishes_again_what_nobody_has_started(beat, broker):

@@ -16,7 +16,7 @@ from tasks_app.engine import nodes
 from tasks_app.engine.beat import lead as lead_module
 from tasks_app.engine.beat.batch_size import BatchSizes, size_for
 from tasks_app.engine.beat.dispatcher import Dispatcher, PublishFailed
-from tasks_app.engine.beat.lead import MOST_SECONDS, START_SECONDS, Lead
+from tasks_app.engine.beat.lead import MOST_SECONDS, MOST_WAY_SECONDS, Lead
 from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
 from tasks_app.models import MinuteFigures, Node, ScheduleTask, TaskBatch
@@ -406,26 +406,35 @@ def test_what_a_recent_batch_knows_is_not_looked_up_in_the_last_day():
 
 
 def test_how_far_ahead_is_claimed_follows_what_the_way_to_a_start_took_and_is_bounded():
-    schedule_many("T_QUIET", [{"key": n} for n in range(10)])
-    run_due()
-    TaskBatch.objects.update(claimed_at=F("started_at") - timedelta(milliseconds=7))
+    for task_type, times in (("T_QUIET", range(11)), ("T_PLAIN", [1])):  # the second is quick, but seen once
+        for milliseconds in times:
+            schedule(task_type, milliseconds)
+            run_due()
+            last = TaskBatch.objects.order_by("-finished_at")[:1]
+            way = timedelta(milliseconds=milliseconds)
+            TaskBatch.objects.filter(batch_no__in=list(last.values_list("batch_no", flat=True))).update(
+                claimed_at=F("started_at") - way
+            )
     sizes, lead = BatchSizes(), Lead()
     sizes.refresh()
 
     lead.note_way(sizes.way)
     measured = lead.seconds
+    lead.note_round(0.004)
+    along = lead.along
     lead.note_claim(3600.0)
+    lead.note_round(3600.0)
 
-    assert measured == pytest.approx(0.007 + 0.001 + START_SECONDS)
-    assert lead.seconds == MOST_SECONDS
+    assert measured == pytest.approx(0.009 + 2 * 0.001)
+    assert along == pytest.approx(2 * 0.0024)
+    assert (lead.seconds, lead.seconds + lead.along) == (MOST_WAY_SECONDS, MOST_SECONDS)
 
 
 @pytest.mark.parametrize("backlog", [set(), {"low"}], ids=["free slots", "a backlog"])
 def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlog_needs_the_slots(
     dispatcher, worker, monkeypatch, backlog
 ):
-    monkeypatch.setattr(lead_module, "MOST_SECONDS", 3600.0)
-    dispatcher._dispatcher._lead.note_way(1800.0)
+    claims_far_ahead(dispatcher, monkeypatch)
     soon, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (900, 7200))
     dispatcher.run_once()
     dispatcher._dispatcher._backlog |= backlog
@@ -435,9 +444,56 @@ def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlo
     assert (row(soon).status, row(later).status) == ("INIT" if backlog else "RUNNING", "INIT")
 
 
-def test_what_has_a_limit_is_not_claimed_ahead(dispatcher, worker, monkeypatch):
+def test_what_is_overdue_takes_nothing_along_for_which_a_slot_would_wait(dispatcher, worker, monkeypatch):
+    claims_far_ahead(dispatcher, monkeypatch)
+    dispatcher._dispatcher._lead.note_round(3000.0)
+    overdue, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (0, 2700))
+    ScheduleTask.objects.filter(id=overdue).update(due_at=timezone.now() - timedelta(hours=1))
+    dispatcher.run_once()
+
+    dispatcher.run_once()
+
+    assert (row(overdue).status, row(later).status) == ("RUNNING", "INIT")
+
+
+@pytest.mark.parametrize("first", [900, None], ids=["with another", "by itself"])
+def test_what_is_due_before_the_next_claim_would_be_through_comes_along_with_one_whose_time_it_is(
+    dispatcher, worker, broker, monkeypatch, first
+):
+    claims_far_ahead(dispatcher, monkeypatch)
+    dispatcher._dispatcher._lead.note_round(3000.0)
+    ids = [schedule("T_QUIET", delay, delay=delay).task_id for delay in (first, 2700, 7200) if delay]
+    dispatcher.run_once()
+
+    dispatcher.run_once()
+
+    assert [row(id_).status for id_ in ids] == (["RUNNING", "RUNNING", "INIT"] if first else ["INIT", "INIT"])
+    assert [batch.size for batch in broker.batches] == ([2] if first else [])
+
+
+@pytest.mark.parametrize("overdue", [False, True])
+def test_what_takes_long_is_claimed_ahead_by_itself_since_the_next_would_be_late(
+    dispatcher, worker, broker, monkeypatch, overdue
+):
+    claims_far_ahead(dispatcher, monkeypatch)
+    in_minute("T_QUIET", timedelta(hours=3), 20_000)  # ten of them are a batch
+    schedule_many("T_QUIET", [{"key": n, "delay": 0 if overdue else 900} for n in range(3)])
+    dispatcher.run_once()
+
+    dispatcher.run_once()
+
+    assert [batch.size for batch in broker.batches] == ([3] if overdue else [1, 1, 1])
+
+
+def claims_far_ahead(dispatcher: Dispatching, monkeypatch) -> None:
+    """Half an hour, by what the way to a worker takes; never more than an hour."""
+    monkeypatch.setattr(lead_module, "MOST_WAY_SECONDS", 3600.0)
     monkeypatch.setattr(lead_module, "MOST_SECONDS", 3600.0)
     dispatcher._dispatcher._lead.note_way(1800.0)
+
+
+def test_what_has_a_limit_is_not_claimed_ahead(dispatcher, worker, monkeypatch):
+    claims_far_ahead(dispatcher, monkeypatch)
     task = schedule("T_RATED", "a", delay=900).task_id
 
     look_until_idle(dispatcher)

@@ -163,6 +163,21 @@ def test_the_database_clock_goes_on_by_itself():
     assert clock.now() - then < 5
 
 
+def test_the_database_clock_is_what_all_answers_allow_until_it_is_set():
+    clock = DatabaseClock()
+    for read, answered in ((0.0001, 0.003), (0.0029, 0.003)):  # a clock read at the beginning, and one at the end
+        asked = time.monotonic()
+        clock.learn(1e9 + asked + read, asked, asked + answered)
+    both = clock.now() - time.monotonic()
+
+    asked = time.monotonic()
+    clock.learn(1e9 + asked - 3600, asked, asked + 0.001)
+    set_back = clock.now() - time.monotonic()
+
+    assert both == pytest.approx(1e9, abs=0.0002)
+    assert set_back == pytest.approx(1e9 - 3600, abs=0.001)
+
+
 def test_a_clock_that_was_never_set_says_so():
     with pytest.raises(RuntimeError, match="never asked"):
         DatabaseClock().now()
