@@ -9,6 +9,7 @@ differ only in what is read LATE share one: whoever is born there reads its sett
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -167,8 +168,11 @@ def main(address: str, *modules: str) -> None:
     """Serve until the test process is gone. Returns in a new process too, once it has become what was asked for."""
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(address)
+    # Nothing of what is imported is garbage: neither this process nor those that are born here look for any in it.
+    gc.disable()
     for name in (*LIBRARIES, *modules):
         importlib.import_module(name)
+    gc.freeze()
     lines = connection.makefile("rw")
     for line in lines:
         request = json.loads(line)
@@ -187,6 +191,7 @@ def _status(pid: int) -> int | None:
 
 
 def _become(argv: list[str], env: dict[str, str], log: str, errors: str) -> None:
+    gc.enable()
     os.setsid()
     append = os.O_WRONLY | os.O_APPEND
     for number, (path, mode) in enumerate([(os.devnull, os.O_RDONLY), (log, append), (errors, append)]):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 import shutil
@@ -92,6 +93,7 @@ def _data_of(folder: Path) -> str:
 
 def _make(folder: Path) -> None:
     """The template, kept until nobody needs it."""
+    gc.disable()  # nearly all that migrations make, they keep
     servers = Servers()
     try:
         servers.start()

@@ -250,7 +250,7 @@ def test_a_sync_writes_the_quantity_and_rolls(service):
     assert product("A1").stock_quantity == 12
     assert (task.status, task.error_code) == ("SUCCESS", "")
     assert task.due_at == task.finish_time + WINDOW
-    assert abs(product("A1").stock_synced_at - task.start_time) < timedelta(seconds=1)
+    assert abs(product("A1").stock_synced_at - task.start_time) < timedelta(seconds=20)
 
 
 @commits

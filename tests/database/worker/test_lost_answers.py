@@ -64,7 +64,7 @@ def test_a_start_that_never_arrived_is_asked_for_again(proxy):
 
 
 def test_a_worker_that_has_started_and_can_not_read_the_jobs_options_starts_again(proxy):
-    job = make(task_type="T_PLAIN", every=3600, timeout=1.0, max_retry=0)
+    job = make(task_type="T_PLAIN", every=3600, timeout=30, max_retry=0)
     verbs.trigger(job.id, "k", by())
     proxy.lose_answers(b"-- job_options")
 

@@ -49,7 +49,7 @@ def declare():
 
     def declare(call, **options) -> str:
         declared.append(f"T_NEVER_RAN_{len(declared)}")
-        handler(declared[-1], timeout=2, backoff=[60], **options)(call)
+        handler(declared[-1], timeout=30, backoff=[60], **options)(call)
         return declared[-1]
 
     yield declare

@@ -36,7 +36,7 @@ def declare():
 
     def declare(call, **options) -> str:
         declared.append(f"T_RETURNS_{len(declared)}")
-        handler(declared[-1], timeout=2, backoff=[60], **options)(call)
+        handler(declared[-1], timeout=30, backoff=[60], **options)(call)
         return declared[-1]
 
     yield declare
