@@ -7,7 +7,7 @@
 -- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
 -- The first row is the batch, and the only one if nothing is left of it: then the caller can finish it. What all tasks would
--- repeat is told there, once. The tasks come in any order: the caller has them in a list, and sorts that for a fifth of the price.
+-- repeat is told there, once. The tasks come in any order: the caller sorts its list of them.
 -- Each row says when it was due as it was claimed, and the first one when this began: what was claimed ahead of its time and
 -- was not due yet, the caller waits for, and looks at again (see ready). now() is before what is read here was, so that what is
 -- done to a row until it is due is seen by one of the two.
