@@ -208,13 +208,17 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         }
 
 
+def _without_payloads(rows: QuerySet[AnyTask]) -> QuerySet[AnyTask]:
+    return rows.defer("payload", "payload_bytes")
+
+
 def _listed(request: HttpRequest) -> dict:
     form = FilterForm(request.GET)
     if not form.is_valid():
         return {"form": form, "found": None}
     after, cold = request.GET.get("after") or None, form.cleaned_data.get("cold", False)
     try:
-        found = page_of_tasks(form.filter, after, PAGE, cold=cold, shaped=lambda rows: rows.defer("payload"))
+        found = page_of_tasks(form.filter, after, PAGE, cold=cold, shaped=_without_payloads)
     except InvalidTask as error:
         raise BadRequest(str(error)) from None
     except ArchiveUnreachable as error:

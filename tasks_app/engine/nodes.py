@@ -66,12 +66,13 @@ def report_worker(node_id: UUID, name: str, slots: int, lanes: list[str], known:
 
 
 def own_figures() -> str:
-    """Of this process and its children, its version, and the ids of the installation's keys that it has."""
+    """Of this process and its children, its version, and the ids of the installation's keys that it has; and that it
+    reads payloads in bytes, which older ones don't (see data_keys.py)."""
     try:
         keys = keyring().ids
     except InvalidConfiguration:  # they can't be read: it has none, and that is told of it
         keys = []
-    return json.dumps(own_process.figures() | {"keys": keys, "version": own_version()})
+    return json.dumps(own_process.figures() | {"in_bytes": True, "keys": keys, "version": own_version()})
 
 
 def own_version() -> str:

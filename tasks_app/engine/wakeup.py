@@ -69,11 +69,6 @@ def client(timeout: float, url: str = "") -> redis.Redis:
     return sentinels.master_for(asked.master, db=asked.db, **options, **asked.secret)
 
 
-def far_from_now() -> float:
-    """Epoch seconds. For what is due then or later, nobody has to be woken up."""
-    return time.time() + max(FAR_SECONDS, 2 * conf().LOOK_SECONDS)
-
-
 class Breaker:
     """After a failure nothing is tried for a while."""
 
@@ -99,7 +94,8 @@ class Sender:
     def wake(self, dues: Mapping[int, float]) -> int:
         """Signal the dispatchers of the shards whose next look would be too late for what is due (shard -> epoch
         seconds, database clock); returns how many signals that took."""
-        far = far_from_now()
+        # Asked now, after the commit: what was far from due when it was scheduled may be overdue by then.
+        far = time.time() + max(FAR_SECONDS, 2 * conf().LOOK_SECONDS)
         pairs = [word for shard, due in dues.items() if due < far for word in (shard, repr(due))]
         keys = conf().redis_key(NEXT_LOOK), conf().redis_key(SIGNAL)
         return self._try(lambda redis: redis.eval(_SIGNAL, 2, *keys, *pairs)) if pairs else 0

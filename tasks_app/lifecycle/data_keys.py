@@ -8,15 +8,18 @@ opening it is remembered.
 import base64
 import secrets
 from collections.abc import Collection
+from datetime import timedelta
 from typing import NamedTuple
 
 from django.db import IntegrityError
+from django.db.models.functions import Now
 
+from tasks_app.conf import conf
 from tasks_app.core.confidential import KEY_BYTES, DataKey, KeyOutOfReach, Unreadable
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.keyring import CannotUnseal, key_id_of
 from tasks_app.database import atomic
-from tasks_app.models import TenantKey
+from tasks_app.models import Node, TenantKey
 from tasks_app.sealing import keyring, seal, unseal_key
 from tasks_app.sql import array, run
 
@@ -81,13 +84,19 @@ def make_key(tenant: str, by: str) -> TenantKey:
     """Of two at the same time, the second waits and takes the first one's."""
     try:
         with atomic():
-            row = TenantKey.objects.create(tenant=tenant, created_by=by, in_bytes=True)
+            row = TenantKey.objects.create(tenant=tenant, created_by=by, in_bytes=_all_read_bytes())
             key = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
             row.sealed = seal(key, bound_to(tenant, row.id))
             row.save(update_fields=["sealed"])
             return row
     except IntegrityError:
         return TenantKey.objects.get(tenant=tenant, encrypts=True)
+
+
+def _all_read_bytes() -> bool:
+    """Not while a beat or worker of an older version is there, which would lose what it can't read."""
+    alive = Node.objects.filter(seen_at__gt=Now() - timedelta(seconds=conf().NODE_TTL_SECONDS))
+    return not alive.exclude(figures__has_key="in_bytes").exists()
 
 
 def _opened(tenant: str, number: int, sealed: str, *, in_bytes: bool = True) -> "DataKey | Unreadable | KeyOutOfReach":

@@ -69,7 +69,7 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     (task_type, lane, started, began, *_), *found = rows
     clock.learn(started, asked, time.monotonic())
     contact = Contact(clock)
-    found.sort(key=itemgetter(_CLAIMED_DUE))
+    found.sort(key=itemgetter(_CLAIMED_DUE, _ID))
     tasks = [
         Task(
             id_,

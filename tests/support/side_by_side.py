@@ -35,6 +35,8 @@ from tests.support.processor_time import of_family
 
 END = -1  # in place of a file's number
 MOST_AGAIN = 5  # if more have failed, it is not for want of speed
+# Never run again, since what they prove doesn't depend on it: how their names begin.
+STRICT = ("tests/race/", "tests/unit/", "tests/attack/", "tests/architecture/")
 # Which files have tests that use a browser, or that mostly wait or start processes: how their names begin.
 BROWSING = ("tests/browser/", "tests/host/", "tests/package/test_shop.py")
 WAITING = ("tests/process/", "tests/attack/", "tests/clients/", "tests/package/")
@@ -192,23 +194,25 @@ class _Overseer:
                             another = _Process(self._config, done.place + number)
                             processes.append(another)
                             talking[another.pipe] = another
+        except BaseException:
+            self._tell_failed(again=False)
+            raise
         finally:
             for process in processes:
                 process.pipe.close()
                 process.popen.wait()
                 process.log.close()
-        self._tell_failed()
+        self._tell_failed(again=len(self._failed) <= MOST_AGAIN)
         if session.shouldfail:
             raise session.Failed(session.shouldfail)
         return True
 
-    def _tell_failed(self) -> None:
-        few = len(self._failed) <= MOST_AGAIN
+    def _tell_failed(self, *, again: bool) -> None:
         for nodeid, reports in self._failed.items():
-            again = self._run_alone(nodeid) if few else []
-            if any(one.when == "call" and one.passed for one in again) and not any(one.failed for one in again):
+            second = self._run_alone(nodeid) if again else []
+            if any(one.when == "call" and one.passed for one in second) and not any(one.failed for one in second):
                 self._only_alone += reports
-                reports = again
+                reports = second
             for report in reports:
                 self._config.hook.pytest_runtest_logreport(report=report)
 
@@ -262,7 +266,7 @@ class _Overseer:
             report = self._report_in(told)
             if report.failed and process.files[:-1]:
                 report.sections.append(("files that its process had run before", " ".join(process.files[:-1])))
-            if report.failed and what == "report" and self._runs_again:
+            if report.failed and what == "report" and self._runs_again and not report.nodeid.startswith(STRICT):
                 self._failed.setdefault(report.nodeid, []).append(report)
                 return
             tell = hook.pytest_runtest_logreport if what == "report" else hook.pytest_collectreport

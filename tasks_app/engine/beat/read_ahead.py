@@ -9,6 +9,7 @@ from tasks_app.core.wheel import Wheel
 from tasks_app.lifecycle.claim import ClaimedBatch, claim_ids, read_ahead
 
 from .dispatcher import LOCKED_POLL_SECONDS, Dispatcher
+from .lead import HAIR_SECONDS
 from .listener import Listener
 
 # Entries in the wheel, at most; what is due after the last of them is read when its time comes.
@@ -49,7 +50,8 @@ class ReadAheadDispatcher(Dispatcher):
         if due is None or not self._clock.known or due > self._clock.now() + self._ahead:
             return []
         sizes, horizon = self._sizes(due), self._horizon(due)
-        ids = self._wheel.pop(self._clock.now() + horizon)
+        # By a hair less than is claimed: what is taken out of the wheel and not claimed is found by the next read only.
+        ids = self._wheel.pop(self._clock.now() + max(horizon - HAIR_SECONDS, 0.0))
         fired = self._ahead_of_time(partial(claim_ids, ids, self._room(), sizes, self._name, self._shards), horizon)
         if sum(batch.size for batch in fired) < len(ids):
             # Moved, cancelled, locked by somebody, or no room: a look will tell.

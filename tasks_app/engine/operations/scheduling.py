@@ -6,7 +6,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.memory import collector_paused
 from tasks_app.engine import tracing
-from tasks_app.engine.wakeup import far_from_now, wake_on_commit
+from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.request import Request, alike
 from tasks_app.lifecycle.schedule import Scheduled
 from tasks_app.lifecycle.shards import shards_of
@@ -47,11 +47,9 @@ def scheduled(verb: Callable[..., list[Scheduled]], requests: Sequence[Request],
     """Schedule, and wake those who have to look earlier for it, once the caller has committed."""
     answers = _traced(verb, requests, *by) if requests and tracing.traced_call() else verb(requests, *by)
     dues = [answer.due for answer in answers if answer.due is not None]
-    if not dues or min(dues) >= far_from_now():
-        return answers
     if len(dues) > _FEW:
         wake_on_commit(dict.fromkeys(range(conf().SHARDS), min(dues)))
-    else:
+    elif dues:
         earliest: dict[int, float] = {}
         shards = shards_of(*zip(*(request.unit for request in requests), strict=True))
         for shard, answer in zip(shards, answers, strict=True):

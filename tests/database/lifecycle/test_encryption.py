@@ -8,6 +8,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from tasks_app.client import ensure, find, reschedule, schedule, schedule_many
@@ -343,6 +344,21 @@ def past() -> None:
     TaskBatch.objects.update(finished_at=long_ago)
     ScheduleTask.objects.filter(due_at=None).update(updated_at=long_ago)
     move_batches()
+
+
+@pytest.mark.parametrize(("figures", "in_bytes"), [(None, False), ({"pid": 7}, False), ({"in_bytes": True}, True)])
+def test_while_a_process_of_before_is_there_new_keys_store_payloads_as_it_reads_them(acme, figures, in_bytes):
+    Node.objects.create(node_id=new_node_id(), kind=Node.WORKER, name="old:1", figures=figures)
+
+    assert tenant_keys.rotate(acme, operator()).in_bytes is in_bytes
+    Node.objects.update(seen_at=Now() - timedelta(minutes=1))
+    assert tenant_keys.rotate(acme, operator()).in_bytes is True
+
+
+def test_a_beat_and_a_worker_say_that_they_read_payloads_in_bytes():
+    report_worker(new_node_id(), "new:1", 2, ["default"])
+
+    assert Node.objects.get().figures["in_bytes"] is True
 
 
 def test_a_key_of_before_stores_payloads_as_processes_of_then_read_them_until_another_one_does(acme):

@@ -22,16 +22,20 @@ END $$
 """
 
 
-def column(model: str) -> migrations.AddField:
-    return migrations.AddField(
-        model,
-        "payload_bytes",
-        models.BinaryField(null=True, help_text="An encrypted payload; the other field names its key."),
-    )
+# Of two operations, the last is the first to be reversed.
+NO_WAY_BACK = """
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM punctual_tenant_key WHERE in_bytes) THEN
+        RAISE EXCEPTION 'payloads are stored in bytes by keys of tenants, and would be lost with the column payload_bytes'
+            USING HINT = 'Stay at this version, or restore a backup of before.';
+    END IF;
+END $$
+"""
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0076_campaign_options")]
+    dependencies = [("tasks_app", "0077_payload_bytes_of_the_past")]
 
     operations = [
         migrations.AddField(
@@ -42,9 +46,13 @@ class Migration(migrations.Migration):
                 help_text="Payloads of tasks are stored in bytes. Not with a key of before: processes of then can't read them.",
             ),
         ),
-        column("scheduletask"),
-        column("pasttask"),
+        migrations.AddField(
+            "scheduletask",
+            "payload_bytes",
+            models.BinaryField(null=True, help_text="An encrypted payload; the other field names its key."),
+        ),
         migrations.RunSQL(
             VIEW.replace("{bytes}", "payload_bytes"), VIEW.replace("{bytes}", "NULL::bytea AS payload_bytes")
         ),
+        migrations.RunSQL(migrations.RunSQL.noop, NO_WAY_BACK),
     ]
