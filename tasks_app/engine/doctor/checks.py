@@ -142,6 +142,14 @@ CHECKS = (
         walks=False,
     ),
     Check(
+        "payload",
+        "an encrypted payload in bytes is there, and its key is named beside it",
+        "check_payload",
+        None,
+        "If an older version of Punctual lost it, only a backup has it still. Cancel the task, and schedule it anew.",
+        (LIVE, PAST),
+    ),
+    Check(
         "place",
         "a task is in one place",
         "check_place",

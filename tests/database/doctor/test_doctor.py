@@ -304,7 +304,24 @@ def test_each_rule_is_broken_once():
     mended = {"current", "live", "running", "away", "due", "over", "letters", "attempts", "budget", "deferred"}
     mended |= {"blocked", "waits", "turns", "replaced", "place", "past"}
     assert {one.name for one in CHECKS if one.mend} == mended
-    assert set(NAMES) - mended == {"replaced-once"}
+    assert set(NAMES) - mended == {"replaced-once", "payload"}
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "UPDATE punctual_task SET payload_bytes = NULL WHERE id = %s",
+        "UPDATE punctual_task SET payload = '{}' WHERE id = %s",
+    ],
+)
+def test_a_payload_without_its_bytes_and_bytes_without_their_key_are_named(harm):
+    [task] = scheduled("a", at=TUESDAY)
+    write("""UPDATE punctual_task SET payload = '{"$punctual": "1:7:"}', payload_bytes = 'x' WHERE id = %s""", task)
+    assert found("payload", past=False) == {}
+
+    write(harm, task)
+
+    assert found("payload", past=False) == {"payload": {task}}
 
 
 def test_a_row_that_two_took_over_from_is_named_though_nothing_mends_it():
@@ -398,7 +415,7 @@ def test_the_past_is_looked_at_only_if_that_is_asked_for():
     live_in_the_past()
 
     assert found(past=False) == {}
-    assert doctor() == ("15 rules checked in what is live", 0)
+    assert doctor() == ("16 rules checked in what is live", 0)
     assert doctor("past")[1] == 1  # who names the check has asked
 
 
@@ -409,7 +426,7 @@ def doctor(*words: str) -> tuple[str, int]:
     except SystemExit as end:
         return out.getvalue(), end.code
     text = out.getvalue()
-    return text.partition(",")[0] if text.startswith("15 ") else text, 0
+    return text.partition(",")[0] if text.startswith("16 ") else text, 0
 
 
 def test_the_page_names_the_rows_and_the_way_out():
