@@ -28,7 +28,8 @@ pytestmark = commits
 
 
 def move(task: int) -> list[tuple]:
-    return run("move", {"ids": [task], "ats": [TUESDAY], "delays": [None], "payloads": [None], "kept": "{}"})
+    given = {"ids": [task], "ats": [TUESDAY], "delays": [None], "payloads": [None], "payload_bytes": "{}"}
+    return run("move", given | {"kept": "{}"})
 
 
 def retire(task: int, status: str) -> list[tuple]:
