@@ -49,7 +49,9 @@ class Scene:
         return find(self.task_type, self.key)
 
     def is_true(self) -> bool:
-        task = self.state()
+        return self.has_come_to(self.state())
+
+    def has_come_to(self, task) -> bool:
         return task is not None and task.status == self.expected and (self.go_on is None or bool(self.note))
 
 
@@ -243,7 +245,7 @@ class Table:
     def _line(self, scene: Scene) -> str:
         task = scene.state()
         status = "-" if task is None else str(task.status)
-        mark = "ok" if scene.is_true() else ".."
+        mark = "ok" if scene.has_come_to(task) else ".."
         return f" {mark}  {scene.promise:41} {status:10} {_detail(task, scene)}".rstrip()
 
 
