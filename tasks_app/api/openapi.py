@@ -14,8 +14,9 @@ from ninja.operation import Operation
 from tasks_app.core.routers import ROUTERS
 
 from .door import NEVER_SHED
-from .examples import EXAMPLES, PROBLEMS
+from .examples import EXAMPLES
 from .headers import CHALLENGE, ETAG, HEADERS, RATE, REPLAYED, RETRY_AFTER
+from .problem_examples import PROBLEMS
 from .problems import CODES, MEDIA_TYPE, ProblemOut
 
 TAGS = [
