@@ -26,7 +26,7 @@ GOALS = {
     "p99_growth": {"at_most": 1.2},
     "live_growth": {"at_most": 1.2},
     "partitions_dropped": {"at_least": 1},
-    "sustained_per_s": {"at_least": 9_259},
+    "sustained_per_s": {"at_least": 15_000},
 }
 OPTIONS = ("rate", "seconds")
 RATE = 9_259  # 800 million a day
