@@ -8,7 +8,7 @@ from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support.jobs import by, expected, fire_times, instances, make, now
 from tests.support.stack import Process
-from tests.support.wait import wait_until
+from tests.support.wait import seen_within, wait_until
 
 # What holds up a planner in its statements: the tables' locks, and those of them that it then waits in.
 HOLDS = (
@@ -34,12 +34,9 @@ def killed_in(beat: Process, lock: str, statements: list[str]) -> bool:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(lock)
-        try:
-            wait_until(lambda: waits_in(statements), 2)
-        except AssertionError:
-            return False
-        beat.kill()
-    return True
+        if found := seen_within(lambda: waits_in(statements), 2):
+            beat.kill()
+    return found
 
 
 def test_planners_killed_at_the_tick_leave_every_fire_time_exactly_once(stack, settings):

@@ -72,7 +72,7 @@ class Up:
         """Signal it and return its exit status."""
         self._process.send_signal(number)
         try:
-            status = self._process.wait(30)
+            status = self._process.wait(120)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"It didn't end within 30 s after {number.name}:\n{self.output}") from None
         self._reader.join(5)
@@ -119,7 +119,7 @@ def processes_of(home: Path) -> Iterator[tuple[int, str]]:
 def refused(home: Path, *sentences: str, **settings: str) -> str:
     """Run `make up` where it can't work, and return the one line that it says."""
     run = subprocess.run(
-        command(), cwd=CHECKOUT, env=environment(home, **settings), capture_output=True, text=True, timeout=30
+        command(), cwd=CHECKOUT, env=environment(home, **settings), capture_output=True, text=True, timeout=120
     )
     assert run.returncode == 1, run.stdout + run.stderr
     assert run.stderr.count("\n") == 1 and all(sentence in run.stderr for sentence in sentences), run.stderr

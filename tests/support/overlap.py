@@ -66,7 +66,7 @@ def overlap_results(first, second, *, commit: bool = True) -> tuple[Result, Resu
         )
         two.waited = not ends[1].done()
         release.set()
-        assert not wait(ends, timeout=60).not_done, "a side of the overlap never ended"
+        assert not wait(ends, timeout=240).not_done, "a side of the overlap never ended"
     return one, two
 
 

@@ -57,7 +57,7 @@ class Shop:
     def run(self, command: str, *, code: int | None = 0) -> str:
         """What it printed; it must end with this code, unless any will do."""
         done = subprocess.run(
-            command, shell=True, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=180
+            command, shell=True, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=720
         )
         assert code is None or done.returncode == code, f"$ {command}\n{done.stdout}{done.stderr}"
         return done.stdout

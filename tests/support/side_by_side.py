@@ -34,7 +34,7 @@ import pytest
 from tests.support.processor_time import of_family
 
 END = -1  # in place of a file's number
-MOST_AGAIN = 5  # if more have failed, it is not for want of speed
+MOST_AGAIN = 5  # files; if tests of more have failed, it is not for want of speed
 # Never run again, since what they prove doesn't depend on it: how their names begin.
 STRICT = ("tests/race/", "tests/unit/", "tests/attack/", "tests/architecture/")
 # Which files have tests that use a browser, or that mostly wait or start processes: how their names begin.
@@ -202,7 +202,7 @@ class _Overseer:
                 process.pipe.close()
                 process.popen.wait()
                 process.log.close()
-        self._tell_failed(again=len(self._failed) <= MOST_AGAIN)
+        self._tell_failed(again=len({nodeid.partition("::")[0] for nodeid in self._failed}) <= MOST_AGAIN)
         if session.shouldfail:
             raise session.Failed(session.shouldfail)
         return True

@@ -54,7 +54,7 @@ class Process:
     def signal_all(self, signum: int) -> None:
         self._signal_group(signum)
 
-    def terminate(self, timeout: float = 20) -> int:
+    def terminate(self, timeout: float = 80) -> int:
         """SIGTERM to the parent, as a supervisor does; returns the exit code."""
         self.signal(signal.SIGTERM)
         return self.popen.wait(timeout)

@@ -9,6 +9,8 @@ from typing import TypeVar
 Seen = TypeVar("Seen")
 # Most conditions ask the database, and whoever waits long need not ask often: what is waited for needs the processor.
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
+# Callers say what is long on a good machine; one that others use as well may do next to nothing for a minute.
+PATIENCE = 4
 
 
 def wait_until(
@@ -23,15 +25,19 @@ def wait_until(
     `describe` is the thing waited for in words, or a callable that is asked for the state of the world when the
     deadline has passed.
     """
-    deadline, pause = time.monotonic() + timeout, SHORTEST_PAUSE
-    while True:
-        seen = condition()
-        if seen:
-            return seen
-        if time.monotonic() >= deadline:
-            raise AssertionError(_explain(timeout, seen, describe))
+    seen = seen_within(condition, PATIENCE * timeout)
+    if not seen:
+        raise AssertionError(_explain(PATIENCE * timeout, seen, describe))
+    return seen
+
+
+def seen_within(condition: Callable[[], Seen], seconds: float) -> Seen:
+    """The condition's first true value, or what it gave last."""
+    deadline, pause = time.monotonic() + seconds, SHORTEST_PAUSE
+    while not (seen := condition()) and time.monotonic() < deadline:
         time.sleep(pause)
         pause = min(1.5 * pause, LONGEST_PAUSE)
+    return seen
 
 
 def _explain(timeout: float, seen: object, describe: str | Callable[[], object] | None) -> str:
