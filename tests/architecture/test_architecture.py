@@ -74,7 +74,8 @@ def test_a_request_sees_all_tenants_in_known_places_only():
 
 # They name the default, or work on every connection of their process or thread, or on those of another app.
 WITH_OTHER_DATABASES = {
-    "tasks_app/conf.py",
+    "tasks_app/conf/knobs.py",
+    "tasks_app/conf/rules.py",
     "tasks_app/database.py",
     "tasks_app/database_checks.py",
     "tasks_app/engine/operations/celery_beat_tables.py",

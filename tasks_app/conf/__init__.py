@@ -1,0 +1,12 @@
+"""Every knob of the scheduler, read from settings.PUNCTUAL and checked: `conf()` has them."""
+
+from tasks_app.section import reader
+
+from .knobs import MAIN_SITE, Conf
+from .ranges import range_of
+from .rules import SITE_NAME, SITE_RULE
+
+__all__ = ["MAIN_SITE", "SITE_NAME", "SITE_RULE", "Conf", "conf", "from_settings", "range_of"]
+
+from_settings = Conf.from_settings
+conf = reader(Conf)
