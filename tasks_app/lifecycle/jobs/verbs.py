@@ -106,48 +106,69 @@ def edit(
         if "parents" in changes:
             lock_graphs(tenant)
         job, cursor = lock_job(tenant, job_id, revision)
-        before, now, dues = shown_fields(job), database_now(), {}
+        now, before = database_now(), shown_fields(job)
+        waited, cared = job.has_parents, job.overlap != Overlap.ALLOW
         request = changed(job, changes)
-        values = columns(request, now, was=job)
-        waited, parents = job.has_parents, resolved(tenant, request.parents) if "parents" in changes else None
-        refuse_other_tenant(REGISTRY.require(values["task_type"]), job.tenant)
-        _refuse_bad_payload(values["task_type"], job.tenant, values["payload"])
-        if values["payload"] != job.payload:
-            refuse_job_over_quota(tenant, values["payload"], new=False)
-        values["payload"] = hide_job_payload(job.tenant, values["task_type"], job.id, values["payload"])
-        hidden = isinstance(values["payload"], Encrypted) and values["payload"] is not job.payload
-        left, new_times = (
-            Left(now) if waited else leave(job, cursor, now, operator.name),
-            {name for name in _TIMES if values[name] != getattr(job, name)},
-        )
-        if job.start_at is not None and job.start_at > now and job.run_at is None:
-            left = left._replace(decided=now)  # it has not begun, and may begin earlier now
-        cared = job.overlap != Overlap.ALLOW
-        for name, value in values.items():
-            setattr(job, name, value)
-        opened = _open_again(job, new_times, left, now)
-        job.plan_from, job.owed = opened.plan_from, None if "run_at" in new_times else job.owed
-        dropped = drop_overrides(job, now) if new_times else []
-        job.cursor, job.revision, job.updated_at = None, job.revision + 1, now
-        try:
-            with atomic():
-                job.save()
-        except IntegrityError as error:
-            raise _name_taken(error, tenant, values["name"]) from None
-        if parents is not None:
-            dues = link(job, parents, now, operator.name)
+        values = _edited_values(job, request, now)
+        parents = resolved(tenant, request.parents) if "parents" in changes else None
+        resealed = isinstance(values["payload"], Encrypted) and values["payload"] is not job.payload
+        left = Left(now) if waited else leave(job, cursor, now, operator.name)
+        opened, dropped = _take_on(job, values, left, now)
+        _save(job)
+        dues = link(job, parents, now, operator.name) if parents is not None else {}
         dues = _joined(dues, _change_turns(job, cared=cared))
-        dues = _joined(dues, join(job, now, opened.again, opened.decided) if job.status == JobStatus.ACTIVE else {})
+        if job.status == JobStatus.ACTIVE:
+            dues = _joined(dues, join(job, now, opened.again, opened.decided))
         if waited:
             amend_waiting(job)
             dues = _joined(dues, release_of_job(job.id).dues)  # it may wait by another rule now
-        after = shown_fields(job)
-        detail = {"before": before, "after": after}
-        _audit(operator, "edit", job, detail | ({"overrides_dropped": dropped} if dropped else {}))
-        changes = [name for name in after if after[name] != before.get(name) and name != "revision"]
-        changes += ["payload"] if hidden and "payload" not in changes else []
-        _tell("job.edited", job, operator, {"changed": changes})
+        _note_edit(operator, job, before, dropped, resealed=resealed)
     return Changed(_fresh(job), dues)
+
+
+def _edited_values(job: JobDefinition, request: JobRequest, now: datetime) -> dict[str, object]:
+    """The columns of the job as it is to be, with what confidential jobs have encrypted; or an error says why not."""
+    values = columns(request, now, was=job)
+    task_type, payload = values["task_type"], values["payload"]
+    refuse_other_tenant(REGISTRY.require(task_type), job.tenant)
+    _refuse_bad_payload(task_type, job.tenant, payload)
+    if payload != job.payload:
+        refuse_job_over_quota(job.tenant, payload, new=False)
+    return values | {"payload": hide_job_payload(job.tenant, task_type, job.id, payload)}
+
+
+def _take_on(
+    job: JobDefinition, values: Mapping[str, object], left: Left, now: datetime
+) -> tuple["_Opened", list[str]]:
+    """The new values in the row, which is not saved; from when on it is planned anew, and the moved firings that the
+    new times have no place for."""
+    if job.start_at is not None and job.start_at > now and job.run_at is None:
+        left = left._replace(decided=now)  # it has not begun, and may begin earlier now
+    new_times = {name for name in _TIMES if values[name] != getattr(job, name)}
+    for name, value in values.items():
+        setattr(job, name, value)
+    opened = _open_again(job, new_times, left, now)
+    job.plan_from, job.owed = opened.plan_from, None if "run_at" in new_times else job.owed
+    dropped = drop_overrides(job, now) if new_times else []
+    job.cursor, job.revision, job.updated_at = None, job.revision + 1, now
+    return opened, dropped
+
+
+def _save(job: JobDefinition) -> None:
+    try:
+        with atomic():
+            job.save()
+    except IntegrityError as error:
+        raise _name_taken(error, job.tenant, job.name) from None
+
+
+def _note_edit(operator: Operator, job: JobDefinition, before: dict, dropped: list[str], *, resealed: bool) -> None:
+    after = shown_fields(job)
+    detail = {"before": before, "after": after}
+    _audit(operator, "edit", job, detail | ({"overrides_dropped": dropped} if dropped else {}))
+    changes = [name for name in after if after[name] != before.get(name) and name != "revision"]
+    changes += ["payload"] if resealed and "payload" not in changes else []
+    _tell("job.edited", job, operator, {"changed": changes})
 
 
 def _change_turns(job: JobDefinition, *, cared: bool) -> Dues:
