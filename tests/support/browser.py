@@ -32,7 +32,7 @@ MISSING = (
 )
 PASSWORD = "a password for tests"
 # However slow the machine; a test that works never waits for so long.
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 
 
 def find_chromium() -> str | None:

@@ -9,11 +9,13 @@ from typing import TypeVar
 Seen = TypeVar("Seen")
 # Most conditions ask the database, and whoever waits long need not ask often: what is waited for needs the processor.
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
+# Of what passes from one look to the next so much counts: a machine that stands still uses up nobody's patience.
+MOST_COUNTED = 2.0
 
 
 def wait_until(
     condition: Callable[[], Seen],
-    timeout: float = 30.0,
+    timeout: float = 60.0,
     *,
     describe: str | Callable[[], object] | None = None,
 ) -> Seen:
@@ -23,12 +25,14 @@ def wait_until(
     `describe` is the thing waited for in words, or a callable that is asked for the state of the world when the
     deadline has passed.
     """
-    deadline, pause = time.monotonic() + timeout, SHORTEST_PAUSE
+    left, looked, pause = timeout, time.monotonic(), SHORTEST_PAUSE
     while True:
         seen = condition()
         if seen:
             return seen
-        if time.monotonic() >= deadline:
+        now = time.monotonic()
+        left, looked = left - min(now - looked, MOST_COUNTED), now
+        if left <= 0:
             raise AssertionError(_explain(timeout, seen, describe))
         time.sleep(pause)
         pause = min(1.5 * pause, LONGEST_PAUSE)
