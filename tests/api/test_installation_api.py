@@ -48,7 +48,7 @@ def test_the_task_types_are_those_that_the_caller_may_use_with_their_options(api
         "lane": "default",
         "max_retry": 3,
         "backoff": [0.1, 0.1, 0.1],
-        "timeout": 2.0,
+        "timeout": 30.0,
         "mode": "plain",
         "concurrency": 1,
         "rate": None,

@@ -80,7 +80,7 @@ class Reader:
             self.read_one()
         return self.got[:-1]
 
-    def read_one(self, timeout: float = 5) -> None:
+    def read_one(self, timeout: float = 20) -> None:
         self._connection.drain_events(timeout=timeout)
 
     def close(self) -> None:

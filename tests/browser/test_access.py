@@ -95,7 +95,7 @@ def rows(transactional_db):
 @pytest.mark.parametrize("part", range(PARTS))
 def test_axe_finds_nothing_serious_on_any_page_light_dark_or_narrow(visits, rows, part):
     page = visits.page(rows.boss)
-    page.context.add_init_script(AXE)
+    page.add_init_script(AXE)  # the page's: later tests have the same context, and each load would read it again
     looked, found = 0, []
     for where in addresses(rows)[part::PARTS]:
         page.goto(where)

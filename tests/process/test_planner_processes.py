@@ -64,8 +64,9 @@ def test_jobs_fire_on_time_are_triggered_beside_and_have_their_own_time_outs(sta
     """One fleet for all of it: starting one takes longer than what it does here."""
     settings.PUNCTUAL = settings.PUNCTUAL | {"PLAN_AHEAD_SECONDS": 1.0, "PLAN_SECONDS": 0.1}
     stack.settings_module = "tests.planner_settings"
-    stack.beat()
-    stack.worker()
+    limit = {"HANDLER_SECONDS": "2"}
+    stack.beat(**limit)
+    stack.worker(**limit)
     slow = {"do": "sleep", "seconds": 20}
     kinds = ("T_QUIET", "T_THREADS", "T_EFFECT", "T_TWO_PHASE")
     made = [make(kind, task_type=kind, every=3600, timeout=0.3, payload=slow) for kind in kinds]

@@ -55,7 +55,7 @@ def meanwhile():
     """A list of actions of others, each of which takes place once a T_MEANWHILE task has left its effect."""
     actions = []
 
-    @handler("T_MEANWHILE", timeout=5, transactional=True)
+    @handler("T_MEANWHILE", timeout=30, transactional=True)
     def leave_effect_and_let_others_act(task):
         leave_effect(task)
         if actions:
@@ -69,7 +69,7 @@ def meanwhile():
 def counting():
     """T_COUNT: a handler that locks and changes the business row that edits lock too."""
 
-    @handler("T_COUNT", timeout=5, transactional=True)
+    @handler("T_COUNT", timeout=30, transactional=True)
     def count(task):
         counter = Counter.objects.select_for_update().get(name=task.key)
         counter.value += 1
@@ -160,7 +160,7 @@ def test_the_late_answer_of_a_replaced_attempt_is_not_applied():
     """Two-phase: the call is out while the task is rescheduled; its answer must not be written."""
     answered = []
 
-    @handler("T_LATE_ANSWER", timeout=5, apply=lambda task, answer: leave_effect(task))
+    @handler("T_LATE_ANSWER", timeout=30, apply=lambda task, answer: leave_effect(task))
     def call_out(task):
         answered.append(in_another_session(lambda: reschedule("T_LATE_ANSWER", "a", at=TUESDAY)))
 

@@ -24,7 +24,7 @@ class Moderation:
     def _request(self, path: str, data: dict | None = None) -> dict:
         body = None if data is None else json.dumps(data).encode()
         request = urllib.request.Request(self.url.replace("/audit", path), body)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
 

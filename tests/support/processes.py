@@ -12,7 +12,7 @@ def all_final(*task_ids: int) -> bool:
     return not rows.exclude(status__in=FINAL).exists()
 
 
-def wait_for(stack, *task_ids: int, timeout: float = 30) -> None:
+def wait_for(stack, *task_ids: int, timeout: float = 60) -> None:
     wait_until(lambda: all_final(*task_ids), timeout, describe=lambda: unfinished() + stack.logs())
 
 
@@ -23,13 +23,13 @@ def unfinished() -> str:
 
 def wait_begun(stack, *task_ids: int) -> None:
     """A handler of one of these T_LONG tasks has been called."""
-    wait_until(lambda: Effect.objects.filter(task_id__in=task_ids).exists(), 20, describe=stack.logs)
+    wait_until(lambda: Effect.objects.filter(task_id__in=task_ids).exists(), 60, describe=stack.logs)
 
 
 def wait_running(stack, task_id: int) -> None:
     """Its batch has started, whether or not the handler was called yet."""
     wait_until(
         lambda: TaskBatch.objects.filter(ids__contains=[task_id], started_at__isnull=False).exists(),
-        20,
+        60,
         describe=stack.logs,
     )

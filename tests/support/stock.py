@@ -45,7 +45,7 @@ class StockService:
     def _request(self, path: str, data: dict | None = None) -> dict:
         body = None if data is None else json.dumps(data).encode()
         request = urllib.request.Request(self.url.replace("/stock", path), body)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
 

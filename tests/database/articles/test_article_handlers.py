@@ -86,7 +86,7 @@ def test_what_may_pass_is_retryable_and_has_a_name_of_its_own(moderation, mode, 
 
 def test_a_silent_service_is_waited_for_no_longer_than_allowed(moderation, settings):
     settings.ARTICLES = settings.ARTICLES | {"READ_SECONDS": 0.3}
-    moderation.behave("slow", seconds=2)
+    moderation.behave("slow", seconds=60)
 
     with pytest.raises(RetryableError) as failed:
         question()
@@ -196,7 +196,7 @@ def test_an_answer_after_the_callers_time_out_leads_to_one_outcome_after_the_ret
     article = pending()
     judged = moderation.told()["judged"]
     patient = settings.ARTICLES
-    moderation.behave("slow", seconds=0.6, times=1)
+    moderation.behave("slow", seconds=60, times=1)
 
     settings.ARTICLES = patient | {"READ_SECONDS": 0.3}
     run_due()

@@ -200,7 +200,7 @@ def test_a_clock_that_can_not_be_set_is_left_running():
 @pytest.mark.parametrize("again", [1, 2])
 def test_handlers_in_threads_see_the_clock_wherever_it_was_moved_to(punctual, again):  # noqa: F811
     """The threads outlive a batch, a move and a test."""
-    seen, both = [], threading.Barrier(2, timeout=10)
+    seen, both = [], threading.Barrier(2, timeout=30)
 
     def look(task):
         both.wait()  # so each thread has a task

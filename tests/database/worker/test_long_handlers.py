@@ -220,13 +220,13 @@ def test_a_table_that_is_locked_costs_a_line_and_not_the_task(caplog, monkeypatc
         with connections["default"].cursor() as cursor:
             cursor.execute("BEGIN; LOCK TABLE punctual_log IN ACCESS EXCLUSIVE MODE")
             locked.set()
-            done.wait(20)
+            done.wait(60)
             cursor.execute("ROLLBACK")
         connections.close_all()
 
     other = threading.Thread(target=lock)
     other.start()
-    locked.wait(10)
+    assert locked.wait(30)
     try:
         run_due()
     finally:

@@ -1,6 +1,7 @@
 """One trace from the call of schedule() to the last effect, for the tasks that are traced; the others pay nothing."""
 
 import sys
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -10,7 +11,8 @@ from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
 from tasks_app import outgoing, sql
-from tasks_app.client import ensure, reschedule, schedule, schedule_many
+from tasks_app.client import ensure, handler, reschedule, schedule, schedule_many
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine import tracing as engine_tracing
 from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.canary import CANARY
@@ -141,9 +143,19 @@ def test_what_a_handler_says_on_purpose_is_no_error(traces, deed, outcome):
 
 
 def test_a_run_that_is_given_up_on_is_ended_in_its_place(traces):
-    with traces.request():
-        schedule("T_THREADS", "a", payload={"do": "sleep", "seconds": 2.6})
-    run_due()
+    over = threading.Event()
+
+    @handler("T_GIVEN_UP", timeout=0.1, concurrency=2)
+    def wait_for_the_end(task):
+        over.wait(60)
+
+    try:
+        with traces.request():
+            schedule("T_GIVEN_UP", "a")
+        run_due()
+    finally:
+        over.set()
+        REGISTRY.discard("T_GIVEN_UP")
 
     run = traces.one("run")
     assert (run.status.status_code, run.status.description) == (StatusCode.ERROR, "TIMEOUT")

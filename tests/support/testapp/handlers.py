@@ -16,6 +16,10 @@ from tasks_app.client import Away, Result, RetryableError, Skip, Snooze, Unrecov
 from tests.support.project_celery import mail
 from tests.support.testapp.models import Effect
 
+# That a call may take: however slow the machine, one that works ends in time. Where one is to run out of time, its
+# worker is given another environment.
+SECONDS = float(os.environ.get("HANDLER_SECONDS", "30"))
+
 
 def act(task) -> object:
     """Do what the payload says, and return what it says."""
@@ -150,59 +154,59 @@ async def leave_effect_async(task) -> None:
     await Effect.objects.acreate(task_id=task.id, key=task.key, attempt=task.attempt, token=task.token)
 
 
-@handler("T_PLAIN", timeout=2, backoff=[0.1, 0.1, 0.1], api=True)
+@handler("T_PLAIN", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], api=True)
 def plain(task):
     leave_effect(task)
     return act(task)
 
 
-@handler("T_QUIET", timeout=2, api=True)
+@handler("T_QUIET", timeout=SECONDS, api=True)
 def quiet(task):
     """Leaves no effect: for what only the scheduler's own rows are about."""
     return act(task)
 
 
-@handler("T_LOGS", timeout=2, backoff=[0.1, 0.1, 0.1], logs=True)
+@handler("T_LOGS", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], logs=True)
 def logging_too(task):
     leave_effect(task)
     logging.getLogger("shop.mail").warning("sending to %s", task.key)
     return act(task)
 
 
-@handler("T_HIDDEN", timeout=2, backoff=[0.1, 0.1, 0.1], encrypted=True, api=True)
+@handler("T_HIDDEN", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], encrypted=True, api=True)
 def hidden(task):
     """Encrypted, whoever's it is."""
     return act(task)
 
 
-@handler("T_CLOSED", timeout=2)
+@handler("T_CLOSED", timeout=SECONDS)
 def closed(task):
     """Not for tokens of the API."""
 
 
-@handler("T_ACME", timeout=2, api=["acme"])
+@handler("T_ACME", timeout=SECONDS, api=["acme"])
 def of_acme(task):
     """For tokens of one tenant."""
 
 
-@handler("T_URGENT", timeout=2, lane="critical", api=True)
+@handler("T_URGENT", timeout=SECONDS, lane="critical", api=True)
 def urgent(task):
     """In a lane that a new token has not."""
 
 
-@handler("T_THREADS", timeout=2, backoff=[0.1, 0.1, 0.1], concurrency=4)
+@handler("T_THREADS", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], concurrency=4)
 def threads(task):
     leave_effect(task)
     return act(task)
 
 
-@handler("T_ASYNC", timeout=2, backoff=[0.1, 0.1, 0.1])
+@handler("T_ASYNC", timeout=SECONDS, backoff=[0.1, 0.1, 0.1])
 async def on_loop(task):
     await leave_effect_async(task)
     return await act_async(task)
 
 
-@handler("T_ASYNC_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], batch=True)
+@handler("T_ASYNC_BATCH", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], batch=True)
 async def batch_on_loop(tasks):
     answers = {}
     for task in tasks:
@@ -213,13 +217,13 @@ async def batch_on_loop(tasks):
     return answers or None
 
 
-@handler("T_EFFECT", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
+@handler("T_EFFECT", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], transactional=True)
 def effect(task):
     leave_effect(task)
     return act(task)
 
 
-@handler("T_WRITE", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
+@handler("T_WRITE", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], transactional=True)
 def write_effect(task):
     write_row(task)
     answer = act(task)
@@ -228,14 +232,14 @@ def write_effect(task):
     return answer
 
 
-@handler("T_WRITE_COMMIT", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True)
+@handler("T_WRITE_COMMIT", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], transactional=True)
 def write_commit(task):
     write_row(task)
     if not task.payload:
         write("COMMIT")
 
 
-@handler("T_EFFECT_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], transactional=True, batch=True)
+@handler("T_EFFECT_BATCH", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], transactional=True, batch=True)
 def effect_batch(tasks):
     answers = _answers(tasks) or {}
     good = [task for task in tasks if isinstance(answers.get(task.id), Away | Result | None)]
@@ -243,7 +247,7 @@ def effect_batch(tasks):
     return answers
 
 
-@handler("T_BATCH", timeout=2, backoff=[0.1, 0.1, 0.1], batch=True)
+@handler("T_BATCH", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], batch=True)
 def batch(tasks):
     return _answers(tasks)
 
@@ -279,17 +283,17 @@ def apply_answer(task, answer):
     return task.payload.get("return")
 
 
-@handler("T_TWO_PHASE", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer)
+@handler("T_TWO_PHASE", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], apply=apply_answer)
 def two_phase(task):
     return to_apply(task, act(task))
 
 
-@handler("T_TWO_PHASE_THREADS", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer, concurrency=4)
+@handler("T_TWO_PHASE_THREADS", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], apply=apply_answer, concurrency=4)
 def two_phase_threads(task):
     return to_apply(task, act(task))
 
 
-@handler("T_TWO_PHASE_ASYNC", timeout=2, backoff=[0.1, 0.1, 0.1], apply=apply_answer)
+@handler("T_TWO_PHASE_ASYNC", timeout=SECONDS, backoff=[0.1, 0.1, 0.1], apply=apply_answer)
 async def two_phase_async(task):
     return to_apply(task, await act_async(task))
 
@@ -299,7 +303,7 @@ def to_apply(task, said):
     return said if isinstance(said, Away) else task.payload.get("answer", "yes")
 
 
-@handler("T_RATED", timeout=2, rate=100, burst=50)
+@handler("T_RATED", timeout=SECONDS, rate=100, burst=50)
 def rated(task):
     leave_effect(task)
     return act(task)

@@ -103,9 +103,9 @@ def test_threads_keep_their_own(declare):
     barrier = threading.Barrier(2)
 
     def run(task):
-        barrier.wait(10)
+        barrier.wait(30)
         log.info("%s", task.key)
-        barrier.wait(10)
+        barrier.wait(30)
 
     tasks = [fake_task(key=key) for key in "ab"]
     call = declare(run, concurrency=2).call
