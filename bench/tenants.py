@@ -134,9 +134,10 @@ def _fill(tenant: str, rows: int) -> None:
 
 def _wait_claimed(rows: int) -> None:
     """Until nothing of the backlog waits: only as long is anybody in another's way."""
+    # Asked rarely: it reads the ids of all batches, and nobody does that while the large one is alone.
     claimed = "SELECT coalesce(sum(cardinality(ids)), 0) FROM punctual_batch WHERE task_type = %s"
     while query(claimed, [LARGE_TYPE])[0][0] < rows:
-        time.sleep(0.05)
+        time.sleep(0.5)
 
 
 def _seconds() -> float:

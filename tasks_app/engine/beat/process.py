@@ -78,7 +78,8 @@ class PunctualBeat(Scheduler):
             self._pause = 0.0
         except Exception as error:
             wait = self._after(error)
-        if wait > 0 and not self._stopping:
+        if not self._stopping:
+            # However busy it is: a signal that came during the look is heard before the next.
             self._wait(wait)
         if self._stopping:
             # Between two looks: nothing is half claimed, nothing unpublished.

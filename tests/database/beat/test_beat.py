@@ -2,16 +2,17 @@
 
 import signal
 import sys
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import schedule
+from tasks_app.client import schedule, schedule_many
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.process import SWITCH_SECONDS, PunctualBeat
-from tasks_app.models import TaskBatch, Turn
+from tasks_app.models import ScheduleTask, TaskBatch, Turn
 from tests.support.engine import close_beat, row
 from tests.support.marks import commits
 from tests.support.turns import ids, one_at_a_time
@@ -90,6 +91,23 @@ def test_a_beat_that_can_not_publish_holds_no_shard(beat, broker):
     wait_until(lambda: beat.tick() or beat._broker_lost)
 
     assert beat._leases.held == {}
+
+
+def test_a_beat_that_is_busy_with_a_backlog_hears_of_a_task_in_another_lane(beat, settings):
+    """Due before the last look, so that only a signal tells of it."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 60.0, "BATCH_MAX": 8, "BATCHES_AHEAD": 100}
+    schedule("T_QUIET", "first")
+    wait_until(lambda: beat.tick() or TaskBatch.objects.exists())
+    wait_until(lambda: beat.tick() or beat._listener._armed)
+    schedule_many("T_QUIET", [{"key": f"backlog {number}"} for number in range(400)])
+    wait_until(lambda: beat.tick() or "default" in beat._dispatcher._backlog)
+
+    task = schedule("T_QUIET", "urgent", at=timezone.now() - timedelta(seconds=10), lane="critical").task_id
+    for _ in range(3):
+        beat.tick()
+
+    assert row(task).status == "RUNNING"
+    assert ScheduleTask.objects.filter(status="INIT").count() > 200
 
 
 def test_a_look_tells_the_giver_of_turns_whether_anybody_waits_for_one(beat):
