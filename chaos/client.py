@@ -64,7 +64,8 @@ def ask_once(wish) -> str:
     begun, state = time.monotonic(), "refused"
     try:
         with transaction.atomic():
-            schedule(wish.task_type, wish.key, lane=wish.lane, payload=wish.payload, idem_key=wish.key)
+            answer = schedule(wish.task_type, wish.key, lane=wish.lane, payload=wish.payload, idem_key=wish.key)
+            note["task"] = answer.task_id
             state = "unknown"  # until the commit returns
         state = "accepted"
     except (DatabaseError, InterfaceError) as error:
@@ -89,13 +90,13 @@ def ask_again(wish, verb: str) -> str | None:
     try:
         with transaction.atomic():
             answer = getattr(client, verb)(wish.task_type, wish.key, at=datetime.now(UTC))
-            note["answer"] = answer.outcome
+            note |= {"answer": answer.outcome, "task": answer.task_id}
             state = "unknown"  # until the commit returns
         state = "accepted"
     except (DatabaseError, InterfaceError) as error:
         note["error"] = str(error).strip()[:200]
         connection.close()
-    append("again", json.dumps(note | {"state": state}), durable=True)
+    append("again", json.dumps(note | {"state": state, "at": time.time()}), durable=True)
     return state
 
 
@@ -112,7 +113,7 @@ def has_succeeded(wish) -> bool:
         return False
     if found is None:
         note = {"key": wish.key, "type": wish.task_type, "verb": "find", "state": "accepted", "answer": None}
-        append("again", json.dumps(note), durable=True)
+        append("again", json.dumps(note | {"at": time.time()}), durable=True)
     return found is not None and found.status == "SUCCESS"
 
 

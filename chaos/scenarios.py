@@ -72,6 +72,7 @@ class Scenario:
     holds: bool = False  # safeguards are forced and ended, and a witness sees what they hold back
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     standby: bool = False  # the database has a synchronous standby, and every process knows both servers
+    lags: bool = False  # or an asynchronous one: what was acknowledged may be lost, and what of it was seen is told
     sites: bool = False  # the second beat and worker are a site of their own, which stands by at first
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
@@ -140,6 +141,13 @@ def _postgres(dice: random.Random) -> Iterable[Fault]:
 def _failover(dice: random.Random) -> Iterable[Fault]:
     """Once, since there is one standby; with other seeds at other moments."""
     yield Fault(round(dice.uniform(5, 11), 2), "lose_primary", "database", round(dice.uniform(0.5, 4), 2))
+
+
+def _failover_async(dice: random.Random) -> Iterable[Fault]:
+    """The standby is behind when the primary dies: what was acknowledged in between is lost."""
+    at = round(dice.uniform(5, 10), 2)
+    yield Fault(at, "cut_standby", "database")
+    yield Fault(round(at + dice.uniform(0.3, 1.5), 2), "lose_primary", "database", round(dice.uniform(0.5, 4), 2))
 
 
 def _copy(dice: random.Random) -> Iterable[Fault]:
@@ -299,6 +307,16 @@ ALL = {
             30,
             _failover,
             standby=True,
+        ),
+        Scenario(
+            "failover-async",
+            "the primary killed with -9, all of its processes, and an asynchronous standby promoted that was behind",
+            30,
+            _failover_async,
+            EVENTS,
+            events=True,
+            standby=True,
+            lags=True,
         ),
         Scenario(
             "copy",

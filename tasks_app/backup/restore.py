@@ -35,7 +35,7 @@ from .errors import BackupError
 from .manifest import differs
 from .places import FAULTS, Store, all_systems, vacant
 from .programs import programs_for
-from .recovery import SERVING, Login, Recovery, RestoredServer, settings_back
+from .recovery import SERVING, Login, Recovery, RestoredServer, settings_back, waits_for
 from .sources import Sources
 
 UNFINISHED = ".unfinished"
@@ -58,6 +58,7 @@ class Restored:
     lost: dict[str, str] = field(default_factory=dict)  # segments that nobody could give
     major: int = 0  # of PostgreSQL
     login: Login | None = None
+    waits_for: str = ""  # its synchronous_standby_names: who must be there before anything can be committed
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,7 @@ def restore(
         lost,
         programs.major,
         server.login,
+        waits_for(folder),
     )
 
 

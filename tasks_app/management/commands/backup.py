@@ -222,6 +222,7 @@ class Command(TerminalCommand):
         if not options["start"]:
             how = f"PUNCTUAL_HOME={options['folder']} make up" if options["home"] else f"pg_ctl -D {done.folder} start"
             lines.append(f"It is stopped. Start it with `{how}`.")
+            lines += _waits(done.waits_for)
             return lines, told, bool(done.lost)
         stopped = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -354,6 +355,17 @@ def _after(after: Any, folder: Path) -> list[str]:
         f"After that the original ran {counted(after.tasks_run, 'task')} and took on "
         f"{counted(len(after.added), 'new one')}{more}: "
         f"they are listed in {folder}.after.json."
+    ]
+
+
+def _waits(name: str) -> list[str]:
+    """The settings of the original are in it, and commits would hang without a word."""
+    if not name:
+        return []
+    return [
+        f"! Its synchronous_standby_names is {name!r}, as the original's was: no commit returns until that streams "
+        "from it. Start `backup stream --synchronous`, or the standby, for it; or run ALTER SYSTEM RESET "
+        "synchronous_standby_names and SELECT pg_reload_conf() there."
     ]
 
 
