@@ -87,7 +87,7 @@ class Witness:
         """This worker had begun these tasks of it, on that timeline, and the batch is no longer its own."""
         if timeline == self.timeline:
             return  # its lease ran out, or somebody gave it back
-        tasks = [SeenTask(task.id, task.tenant, task.task_type, None) for task in batch.tasks if task.id in begun]
+        tasks = [SeenTask(one.id, one.tenant, batch.task_type, None) for one in batch.tasks if one.id in begun]
         try:
             note_lost_run(read_installation(), SeenBatch(batch.batch_no, tasks), datetime.now(UTC) - REACH)
         except (DatabaseError, InterfaceError) as error:
