@@ -30,7 +30,7 @@ from tasks_app.lifecycle.installation import quarantine
 from tasks_app.sql import run
 
 from .aftermath import Aftermath, aftermath
-from .base import Progress, note_proof
+from .base import Base, Progress, note_proof
 from .errors import BackupError
 from .manifest import differs
 from .places import FAULTS, Store, all_systems, vacant
@@ -62,6 +62,27 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """What a restore would do."""
+
+    folder: Path
+    base: str
+    base_ended: datetime
+    places: list[str]  # that have the base
+    bytes: int  # of the base, unpacked
+    free_bytes: int  # on the disk of the folder
+    segments: int  # of the log, that it would replay
+    log_bytes: int
+    spool: bool  # and what lies in the spool is among it
+    missing: dict[str, str]  # segments that nobody has, though somebody has later ones
+    away: dict[str, str]  # places that can't be read
+
+    @property
+    def has_room(self) -> bool:
+        return self.bytes < self.free_bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     base: str
     place: str
@@ -87,6 +108,44 @@ def the_system(urls: Sequence[str] | None, system: str | None) -> tuple[str, lis
     return systems[0], [store for store in found if store.root == systems[0]]
 
 
+def plan(
+    folder: Path,
+    *,
+    to: datetime | None = None,
+    urls: Sequence[str] | None = None,
+    system: str | None = None,
+    label: str | None = None,
+) -> Planned:
+    """What `restore` would do with the same words; refused as that would be, and nothing is changed."""
+    folder = folder.absolute()
+    base, sources = _chosen(folder, to, urls, system, label)
+    programs_for(base.version // 10_000)
+    segments = sources.segments_since(base)
+    there = next(one for one in (folder, *folder.parents) if one.is_dir())
+    return Planned(
+        folder,
+        base.label,
+        base.ended,
+        [store.label for store, _ in sources.bases[base.label]],
+        base.bytes,
+        shutil.disk_usage(there).free,
+        len(segments),
+        len(segments) * base.segment_bytes,
+        bool(sources.spool and sources.spool.is_dir()),
+        sources.missing(base) if to is None else {},
+        dict(sources.away),
+    )
+
+
+def _chosen(
+    folder: Path, to: datetime | None, urls: Sequence[str] | None, system: str | None, label: str | None
+) -> tuple[Base, Sources]:
+    _refuse_full(folder)
+    whose, places = the_system(urls, system)
+    sources = Sources(places, _spool(whose) if urls is None else None).look()
+    return sources.base_for(to, label), sources
+
+
 def restore(
     folder: Path,
     *,
@@ -101,10 +160,7 @@ def restore(
     """A server in a new folder, stopped and in quarantine, at the last moment of the log or at a time."""
     begun = time.monotonic()
     folder = folder.absolute()
-    _refuse_full(folder)
-    whose, places = the_system(urls, system)
-    sources = Sources(places, _spool(whose) if urls is None else None).look()
-    base = sources.base_for(to, label)
+    base, sources = _chosen(folder, to, urls, system, label)
     programs = programs_for(base.version // 10_000)
     with _work(folder, say) as (work, account):
         recovery = Recovery(programs, account, work, sources, base)
@@ -119,7 +175,7 @@ def restore(
             reason = f"restored from {place}, base {base.label}, to {reached.astimezone(UTC).isoformat()}"
             say(f"Reached {reached.astimezone(UTC).isoformat()}; putting it into quarantine")
             quarantined = _quarantine(server, reason, by)
-            after = aftermath(reached - MARGIN, last_task, server.ask, whose)
+            after = aftermath(reached - MARGIN, last_task, server.ask, base.system)
         finally:
             recovery.close()
         settings_back(recovery.data)

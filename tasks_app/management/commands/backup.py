@@ -198,6 +198,8 @@ class Command(TerminalCommand):
         from tasks_app.backup.restore import restore, served
 
         folder = options["folder"]
+        if options["dry_run"]:
+            return self._foresee(options)
         if options["home"]:
             folder = _in_home(folder)
         done = restore(
@@ -239,6 +241,27 @@ class Command(TerminalCommand):
                     raise EmbeddedError(f"The restored server ended. Its log ends with:\n{server.log_tail()}")
         return ["Stopped."], {"stopped": True}, bool(done.lost)
 
+    def _foresee(self, options: dict) -> Told:
+        from tasks_app.backup.restore import plan
+
+        folder = options["folder"] / "servers" / "postgres" if options["home"] else options["folder"]
+        given = {name: options[name] for name in ("to", "urls", "system")}
+        seen = plan(folder, label=options["base"], **given)
+        until = f"to {_moment(options['to'])}" if options["to"] else "to the last moment that is there"
+        spool = ", with what the spool has" if seen.spool else ""
+        lines = [
+            f"Nothing was changed. Base backup {seen.base}, complete since {_moment(seen.base_ended)}, would be "
+            f"unpacked from {' or '.join(seen.places)} into {seen.folder}: {seen.bytes / 1e6:,.0f} MB.",
+            f"Then {counted(seen.segments, 'segment')} of the log would be replayed{spool}, at most "
+            f"{seen.log_bytes / 1e6:,.0f} MB, {until}.",
+            *(f"! {place} can't be read: {why}." for place, why in seen.away.items()),
+            *(f"! It would end before segment {name} of the log: {why}." for name, why in seen.missing.items()),
+        ]
+        if not seen.has_room:
+            lines.append(f"! There is no room for it: the disk has {seen.free_bytes / 1e6:,.0f} MB free.")
+        wrong = bool(seen.missing) or not seen.has_room
+        return lines, asdict(seen) | {"has_room": seen.has_room}, wrong
+
     def _say(self, options: dict) -> Callable[[str], None]:
         return lambda line: None if options["json"] else self.stderr.write(f"{line} …")
 
@@ -270,6 +293,7 @@ def _for_restore(verb: ArgumentParser) -> None:
     verb.add_argument("folder", type=Path, help="a new one, which becomes the server's data directory")
     verb.add_argument("--to", type=_a_moment, metavar="TIME", help="such as 2026-11-16T14:05:00+00:00; else the last")
     verb.add_argument("--home", action="store_true", help="make the folder a home for `make up` with this database")
+    verb.add_argument("--dry-run", action="store_true", help="say what would be restored from where, and do nothing")
     verb.add_argument("--start", action="store_true", help="start it on a socket of its own, and stay until Ctrl-C")
 
 

@@ -114,6 +114,10 @@ def test_a_moment_comes_back_without_what_came_after_it(stream, ground):
     (ground.folder / "moment.unfinished" / "data" / "PG_VERSION").write_text("half")
 
     folder = ground.folder / "moment"
+    there = sorted(ground.folder.iterdir())
+    code, told, _ = backup("restore", str(folder), "--dry-run", "--from", str(ground.b))
+    assert (code, sorted(ground.folder.iterdir())) == (0, there)
+    assert f"Base backup {ground.base.label}, complete since" in told and f"unpacked from {ground.b} into" in told
     code, told, said = backup("restore", str(folder), "--to", moment.isoformat(), "--from", str(ground.b))
 
     # The original has both: what it has and the copy lacks is listed.
