@@ -5,7 +5,7 @@ commit itself failed, so it may or may not exist. Half of the unknown ones are a
 idempotency key, as a careful caller does, until they are accepted.
 
 Now and then it asks for one of its tasks again that has succeeded: a reschedule must leave it alone, and an ensure must
-have it run once more.
+have it run once more. With CHAOS_EDITS it moves and cancels tasks, too (edits.py).
 """
 
 import json
@@ -25,9 +25,11 @@ def main() -> int:
     import django
 
     django.setup()
+    from chaos.edits import Editor
     from chaos.workload import BRIEF_TYPE, innocent
 
     stopped, known = [], []
+    editor = Editor(random.Random(f"{os.environ['CHAOS_SEED']}/editor")) if os.environ.get("CHAOS_EDITS") else None
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     dice = random.Random(f"{os.environ['CHAOS_SEED']}/client")
     for number in count():
@@ -40,6 +42,8 @@ def main() -> int:
             old = dice.choice(known)
             if ask_again(old, dice.choice(("reschedule", "ensure"))) == "unknown":
                 known.remove(old)  # whatever it is told from now on may be about the one or the other
+        if editor is not None:
+            editor.step()
         time.sleep(1 / CALLS_PER_SECOND)
     return 0
 

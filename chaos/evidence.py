@@ -5,8 +5,9 @@ What is live and what is over lie in tables of their own, and it reads both itse
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -17,6 +18,8 @@ from tasks_app.lifecycle.taken_back import BEGUN, SETTLED, TOLD, VERB
 from tasks_app.models import AuditEntry, Campaign
 
 from . import curbs, draining, journal, leaving, sites, turns
+from .edits import JOURNAL as EDITS
+from .edits import PREFIX, Effects, Row, wrong_edits
 from .events import EventEvidence, Matched, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
@@ -52,17 +55,22 @@ def gather(
     again = [_unless_lost(json.loads(line), lost) for line in journal.read("again")]
     batches = _query(f"SELECT ids, ok + failed, reaped FROM {BATCHES} WHERE started_at IS NOT NULL")
     left = leaving.newest(leaving.copies(LEAVING)) if scenario.leaves else {}
-    keys = {call["task"]: call["key"] for call in (*calls, *again) if "task" in call}
+    edits = [_unless_lost(json.loads(line), lost) for line in journal.read(EDITS)]
+    keys = {call["task"]: call["key"] for call in (*calls, *again, *edits) if "task" in call}
     keys |= dict(_query(f"SELECT id, biz_key FROM {TASKS}")) | {one.id: one.key for one in left.values()}
     reported = _reported() if scenario.lags else Reported()
     unsettled = [ids for ids, settled, _ in batches if settled < len(ids)]
     events = _events(scenario, reported) if scenario.events else None
+    rows, lines = Counter(key for (key,) in _query("SELECT key FROM chaos_effect")), Counter(journal.read("effects"))
+    open_runs = Counter(keys[task_id] for ids in unsettled for task_id in ids if task_id in keys)
+    told_runs = Counter(keys[task] for task in reported.runs if task in keys)
+    edited = {call["key"] for call in edits}
     return Evidence(
         asked=_asked_before(wishes, scenario) | _asked_by_client(calls, again, scenario),
-        statuses=_statuses() | {one.key: [one.status] for one in left.values()},
-        rows=Counter(key for (key,) in _query("SELECT key FROM chaos_effect")),
-        lines=Counter(journal.read("effects")),
-        unsettled_runs=Counter(keys[task_id] for ids in unsettled for task_id in ids if task_id in keys),
+        statuses=_without(_statuses(), edited) | {one.key: [one.status] for one in left.values()},
+        rows=Counter(_without(rows, edited)),
+        lines=Counter(_without(lines, edited)),
+        unsettled_runs=open_runs,
         in_flight=sum(len(ids) - settled for ids, settled, _ in batches if settled < len(ids)) + len(reported.runs),
         lost_batches=sum(reaped for _, _, reaped in batches),
         # What was settled in the time that is lost is started here, and not settled.
@@ -78,18 +86,40 @@ def gather(
         schedule_limit_ms=scenario.longest_schedule_ms,
         in_the_past=_query("SELECT count(*) FROM punctual_past")[0][0],
         moves=scenario.moves,
-        reported=Counter(keys[task] for task in reported.runs if task in keys),
+        reported=told_runs,
         replays=_replays() if scenario.replays else None,
         campaign=_campaign("replayed") if scenario.replays else _campaign("created") if scenario.backfills else None,
         events_told=min((len(set(ids)) for ids in events.told.values()), default=0) if events else 0,
         wrong_events=list(wrong_events(events)) if events else [],
         out_of_order=out_of_order() if scenario.graphs else [],
+        wrong_edits=list(
+            wrong_edits(
+                edits,
+                _edited_rows(),
+                {key: Effects(rows[key], lines[key], open_runs[key] + told_runs[key]) for key in edited},
+            )
+        ),
         wrong_answers=_wrong_answers(again, calls if scenario.lags else []),
         wrong_leaving=_wrong_leaving(left) if scenario.leaves else [],
         wrong_curbs=_wrong_curbs() if scenario.holds else [],
         wrong_starts=_wrong_starts(fleet) if scenario.sites else [],
         wrong_turns=list(turns.wrong_turns(turns.witnessed(), turns.results())) if scenario.turns else [],
     )
+
+
+def _without(found: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if key not in keys}
+
+
+def _edited_rows() -> dict[str, list[Row]]:
+    found = defaultdict(list)
+    columns = "id, biz_key, status, execute_time"
+    both = f"(SELECT {columns} FROM punctual_task UNION ALL SELECT {columns} FROM punctual_past) AS t"
+    for key, *row in _query(
+        f"SELECT biz_key, status, execute_time FROM {both} WHERE biz_key LIKE %s ORDER BY id", [f"{PREFIX}%"]
+    ):
+        found[key].append(Row(*row))
+    return found
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ class Evidence:
     replays: Counter | None = None  # by task: how often the campaign replayed it; None: it replayed none
     campaign: str | None = None  # how the campaign ended: its state, and how far it came; None: there was none
     events_told: int = 0  # to the subscriber that got the fewest
+    wrong_edits: list[str] = field(default_factory=list)  # answers to somebody who moved or cancelled tasks
     wrong_events: list[str] = field(default_factory=list)  # lost, invented, or out of turn
     out_of_order: list[str] = field(default_factory=list)  # tasks of graphs that ran before those they wait for
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
@@ -240,6 +241,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("curb", sentence)
     for sentence in evidence.wrong_answers:
         seen.add("wrong_answer", sentence)
+    for sentence in evidence.wrong_edits:
+        seen.add("edit", sentence)
     for sentence in evidence.wrong_events:
         seen.add("event", sentence)
     for rule in evidence.broken_rules:

@@ -18,6 +18,7 @@ WAVES = tuple(6.0 * n for n in range(9))  # seconds after the start of the run: 
 
 MOVES = {"CHAOS_MOVES": "1"}
 EVENTS = {"CHAOS_EVENTS": "1"}
+EDITS = {"CHAOS_EDITS": "1"}
 GRAPHS = {"CHAOS_GRAPHS": "1"}
 SAFEGUARDS = {"CHAOS_SAFEGUARDS": "1"}
 ARCHIVE = {"CHAOS_ARCHIVE": "1"}
@@ -62,6 +63,7 @@ class Scenario:
     longest_schedule_ms: float | None = None
     replays: bool = False  # a quarter as many tasks have died before, and a campaign replays them meanwhile
     backfills: bool = False  # a campaign makes up for two weeks of a job meanwhile
+    edits: bool = False  # the client moves and cancels tasks, too
     events: bool = False  # all are kept and told to subscribers, and each must be matched by a change
     graphs: bool = False  # jobs that wait for each other run beside the tasks, of which there are a tenth as many
     webhooks: bool = False  # and one of the subscribers is a receiver of webhooks
@@ -306,6 +308,8 @@ ALL = {
             "the primary killed with -9, all of its processes, and a synchronous standby promoted soon after",
             30,
             _failover,
+            EDITS,
+            edits=True,
             standby=True,
         ),
         Scenario(
@@ -313,8 +317,9 @@ ALL = {
             "the primary killed with -9, all of its processes, and an asynchronous standby promoted that was behind",
             30,
             _failover_async,
-            EVENTS,
+            EVENTS | EDITS,
             events=True,
+            edits=True,
             standby=True,
             lags=True,
         ),
