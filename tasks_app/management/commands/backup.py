@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
@@ -47,9 +47,11 @@ class Command(TerminalCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", metavar="VERB")
         parser.set_defaults(verb="status")
+        parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
         for name, help in VERBS.items():
             verb = verbs.add_parser(name, help=help)
-            verb.add_argument("--json", action="store_true", help="one JSON object instead of a page")
+            # Where it is not given, it may have been before the verb.
+            verb.add_argument("--json", action="store_true", default=SUPPRESS, help="the same")
             if name in ("verify", "restore", "list"):
                 verb.add_argument("--from", dest="urls", action="append", metavar="PLACE", help="only this place")
             if name in ("verify", "restore"):

@@ -479,6 +479,8 @@ def test_the_command_tells_people_and_machines(stream, ground):
     wait_until(lambda: stream.run_once() or not any(one.late for one in read_backups()), SECONDS, describe=read_backups)
     code, told, _ = backup()
     assert (code, told.count("behind"), told.count(ground.base.label)) == (0, 2, 2)
+    for words in (["--json"], ["--json", "status"], ["status", "--json"]):
+        assert [one["base"] for one in json.loads(backup(*words)[1])] == [ground.base.label] * 2
     code, told, _ = backup("list", "--json")
     assert (code, {one["label"] for one in json.loads(told)}) == (0, {ground.base.label})
     assert backup("list")[1].count(ground.base.label) == 2

@@ -5,7 +5,7 @@ from dataclasses import replace
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
 from tasks_app.conf import conf
@@ -167,3 +167,10 @@ def test_a_server_that_swallows_packets_costs_the_first_connection_alone(row):
         assert (tried, proxy.accepted) == (1, 1)
         assert connection.connection.info.host == host
     proxy.close()
+
+
+@pytest.mark.parametrize("words", ["site show", "quarantine show", "failover report"])
+def test_a_command_that_finds_no_server_says_so_and_ends_with_2(words, transactional_db):
+    with using(HOST="/nowhere"), pytest.raises(CommandError, match="The database can't be used: .*/nowhere") as told:
+        call_command(*words.split())
+    assert told.value.returncode == 2
