@@ -171,6 +171,6 @@ def test_a_server_that_swallows_packets_costs_the_first_connection_alone(row):
 
 @pytest.mark.parametrize("words", ["site show", "quarantine show", "failover report"])
 def test_a_command_that_finds_no_server_says_so_and_ends_with_2(words, transactional_db):
-    with using(HOST="/nowhere"), pytest.raises(CommandError, match="The database can't be used: .*/nowhere") as told:
+    with using(HOST="/nowhere"), pytest.raises(CommandError, match=r"The database can't be used: .*/nowhere") as told:
         call_command(*words.split())
     assert told.value.returncode == 2
