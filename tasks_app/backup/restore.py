@@ -21,8 +21,6 @@ from typing import IO
 from django.db.utils import Error as DatabaseError
 
 from tasks_app.conf import conf
-from tasks_app.core.archive_url import outward
-from tasks_app.core.phrases import counted
 from tasks_app.embedded.account import Account, server_account
 from tasks_app.embedded.places import open_private
 from tasks_app.engine.doctor.examine import examine
@@ -98,8 +96,8 @@ def the_system(urls: Sequence[str] | None, system: str | None) -> tuple[str, lis
     if system is not None:
         systems = [one for one in systems if one == system]
     if not systems:
-        whose = f" of the server {system}" if system else ""
-        raise BackupError(f"There is no backup{whose} in {_listed(urls)}, or no place can be read.")
+        places = "; ".join(f"{place}: {why}" for place, why in vacant(urls, system).items())
+        raise BackupError(f"There is no backup to restore from. {places}. Name a place that has one with --from.")
     if len(systems) > 1:
         raise BackupError(
             f"There are backups of {len(systems)} servers: {', '.join(systems)}. Say which with --system; "
@@ -364,7 +362,3 @@ def _give_name(data: Path, folder: Path) -> None:
     if folder.exists():
         folder.rmdir()  # empty, or it would have been refused
     data.rename(folder)
-
-
-def _listed(urls: Sequence[str] | None) -> str:
-    return ", ".join(outward(url) for url in (urls if urls is not None else conf().BACKUP_URLS)) or counted(0, "place")

@@ -66,8 +66,6 @@ class Command(TerminalCommand):
             lines, told, failed = getattr(self, f"_{verb}")(options)
         except faults as error:
             raise CommandError(str(error).strip(), returncode=2) from error
-        except (OperationalError, InterfaceError) as error:
-            raise CommandError(f"The database does not answer: {str(error).strip()}", returncode=2) from error
         except ProgrammingError as error:
             words = f"The database lacks what this needs: {str(error).strip().splitlines()[0]}."
             raise CommandError(f"{words} Run `manage.py migrate`.", returncode=2) from error
