@@ -16,8 +16,10 @@ import sys
 import time
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 
 CALLS_PER_SECOND = 25
+READY, GO = "ready", "go"  # the journal in which it says that it can begin, and the file that tells it to
 AGAIN = 0.2  # of the calls are about a task that may be over
 
 
@@ -26,12 +28,16 @@ def main() -> int:
 
     django.setup()
     from chaos.edits import Editor
+    from chaos.journal import append
     from chaos.workload import BRIEF_TYPE, innocent
 
     stopped, known = [], []
     editor = Editor(random.Random(f"{os.environ['CHAOS_SEED']}/editor")) if os.environ.get("CHAOS_EDITS") else None
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     dice = random.Random(f"{os.environ['CHAOS_SEED']}/client")
+    append(READY, "ready")
+    while not stopped and not (Path(os.environ["CHAOS_FOLDER"]) / GO).exists():
+        time.sleep(0.02)
     for number in count():
         if stopped:
             break

@@ -19,7 +19,8 @@ from django.db.models import Max
 
 from scheduler_project.temporary import TemporaryStack, temporary_stack
 
-from . import curbs, sites, turns
+from . import curbs, journal, sites, turns
+from .client import GO, READY
 from .faults import Faults
 from .fleet import ROOT, Fleet
 from .graphs import make_graphs
@@ -105,6 +106,7 @@ class _Run:
         ending.callback(self.fleet.stop)
         ending.callback(lambda: self.faults.copy and self.faults.copy.discard())
         self._wait_for_fleet()
+        client = self._start_client(ending)
         dead = self._die(tasks // 4) if self.scenario.replays else []
         wishes = self._wishes(tasks // 10 if self.scenario.graphs else tasks)
         if self.scenario.events:
@@ -128,7 +130,7 @@ class _Run:
         if self.scenario.backfills:
             wishes += self._backfill()
         self._wait(lambda: time.time() >= self.start)
-        client = self._start_client(ending)
+        (self.stack.folder / GO).touch()
         self._under_fire()
         self.end = time.time()
         client.send_signal(signal.SIGTERM)
@@ -318,6 +320,8 @@ class _Run:
             [sys.executable, "-m", "chaos.client"], cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT
         )
         ending.callback(client.kill)
+        # Else a slow machine would be done with the faults before it calls for the first time.
+        self._wait(lambda: client.poll() is not None or any(journal.read(READY)))
         return client
 
 
