@@ -305,6 +305,8 @@ def _batches_at_stake(script: Sequence[Fault], wishes: Iterable[Wish]) -> int:
 
 def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
     """Workers that had time to take a batch after the last fault and took none: deaf ones."""
+    if end - calm < READY_SECONDS:
+        return []  # the machine was so slow that the last fault outlasted the load
     ready = {
         int(name.rpartition(":")[2]): at
         for name, at in _query("SELECT name, date_part('epoch', started_at) FROM punctual_node WHERE kind = 'WORKER'")
