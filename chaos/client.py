@@ -5,7 +5,7 @@ commit itself failed, so it may or may not exist. Half of the unknown ones are a
 idempotency key, as a careful caller does, until they are accepted.
 
 Now and then it asks for one of its tasks again that has succeeded: a reschedule must leave it alone, and an ensure must
-have it run once more.
+have it run once more. With CHAOS_EDITS it moves and cancels tasks, too (edits.py).
 """
 
 import json
@@ -16,8 +16,10 @@ import sys
 import time
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 
 CALLS_PER_SECOND = 25
+READY, GO = "ready", "go"  # the journal in which it says that it can begin, and the file that tells it to
 AGAIN = 0.2  # of the calls are about a task that may be over
 
 
@@ -25,11 +27,17 @@ def main() -> int:
     import django
 
     django.setup()
+    from chaos.edits import Editor
+    from chaos.journal import append
     from chaos.workload import BRIEF_TYPE, innocent
 
     stopped, known = [], []
+    editor = Editor(random.Random(f"{os.environ['CHAOS_SEED']}/editor")) if os.environ.get("CHAOS_EDITS") else None
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     dice = random.Random(f"{os.environ['CHAOS_SEED']}/client")
+    append(READY, "ready")
+    while not stopped and not (Path(os.environ["CHAOS_FOLDER"]) / GO).exists():
+        time.sleep(0.02)
     for number in count():
         if stopped:
             break
@@ -40,6 +48,8 @@ def main() -> int:
             old = dice.choice(known)
             if ask_again(old, dice.choice(("reschedule", "ensure"))) == "unknown":
                 known.remove(old)  # whatever it is told from now on may be about the one or the other
+        if editor is not None:
+            editor.step()
         time.sleep(1 / CALLS_PER_SECOND)
     return 0
 
@@ -64,7 +74,8 @@ def ask_once(wish) -> str:
     begun, state = time.monotonic(), "refused"
     try:
         with transaction.atomic():
-            schedule(wish.task_type, wish.key, lane=wish.lane, payload=wish.payload, idem_key=wish.key)
+            answer = schedule(wish.task_type, wish.key, lane=wish.lane, payload=wish.payload, idem_key=wish.key)
+            note["task"] = answer.task_id
             state = "unknown"  # until the commit returns
         state = "accepted"
     except (DatabaseError, InterfaceError) as error:
@@ -89,13 +100,13 @@ def ask_again(wish, verb: str) -> str | None:
     try:
         with transaction.atomic():
             answer = getattr(client, verb)(wish.task_type, wish.key, at=datetime.now(UTC))
-            note["answer"] = answer.outcome
+            note |= {"answer": answer.outcome, "task": answer.task_id}
             state = "unknown"  # until the commit returns
         state = "accepted"
     except (DatabaseError, InterfaceError) as error:
         note["error"] = str(error).strip()[:200]
         connection.close()
-    append("again", json.dumps(note | {"state": state}), durable=True)
+    append("again", json.dumps(note | {"state": state, "at": time.time()}), durable=True)
     return state
 
 
@@ -112,7 +123,7 @@ def has_succeeded(wish) -> bool:
         return False
     if found is None:
         note = {"key": wish.key, "type": wish.task_type, "verb": "find", "state": "accepted", "answer": None}
-        append("again", json.dumps(note), durable=True)
+        append("again", json.dumps(note | {"at": time.time()}), durable=True)
     return found is not None and found.status == "SUCCESS"
 
 

@@ -5,16 +5,21 @@ What is live and what is over lie in tables of their own, and it reads both itse
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
 
 from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.engine.nodes import worker_of
-from tasks_app.models import Campaign
+from tasks_app.lifecycle.taken_back import BEGUN, SETTLED, TOLD, VERB
+from tasks_app.models import AuditEntry, Campaign
 
 from . import curbs, draining, journal, leaving, sites, turns
+from .edits import JOURNAL as EDITS
+from .edits import PREFIX, Effects, Row, wrong_edits
 from .events import EventEvidence, Matched, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
@@ -22,6 +27,7 @@ from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
 from .receiver import WEBHOOK
 from .scenarios import LEAVING, WORKERS, Fault, Scenario
 from .subscribers import BAD, GOOD
+from .subscribers import TASKS as TOLD_TASKS
 from .workload import BRIEF_TYPE, POISON_MAX_RETRY, POISONS, Wish, is_transactional
 
 _TASK = "id, biz_key, status, updated_at, job"
@@ -30,30 +36,45 @@ TASKS = f"(SELECT {_TASK} FROM punctual_task UNION ALL SELECT {_TASK} FROM punct
 BATCHES = f"(SELECT {_BATCH} FROM punctual_batch UNION ALL SELECT {_BATCH} FROM punctual_past_batch) AS b"
 # A worker had time to take a batch if it was ready for so long, or started so long ago, before the load ended.
 READY_SECONDS, STARTED_SECONDS = 3.0, 20.0
+BEHIND_SECONDS = 1.0  # an asynchronous standby may be so much behind by itself
 
 
 def gather(
-    scenario: Scenario, script: Sequence[Fault], wishes: Sequence[Wish], fleet: Fleet, calm: tuple[float, float]
+    scenario: Scenario,
+    script: Sequence[Fault],
+    wishes: Sequence[Wish],
+    fleet: Fleet,
+    calm: tuple[float, float],
+    lost: tuple[float, float] | None = None,
 ) -> Evidence:
-    """`calm`: from when on no fault was at work, and when the load ended, in seconds since the epoch."""
+    """`calm`: from when on no fault was at work, and when the load ended, in seconds since the epoch. `lost`: between
+    when and when what was acknowledged may have been lost with its primary."""
     connection.close()  # ours was cut with the others
     _index_for_the_rules()
-    calls = [json.loads(line) for line in journal.read("client")]
-    again = [json.loads(line) for line in journal.read("again")]
+    calls = [_unless_lost(json.loads(line), lost) for line in journal.read("client")]
+    again = [_unless_lost(json.loads(line), lost) for line in journal.read("again")]
     batches = _query(f"SELECT ids, ok + failed, reaped FROM {BATCHES} WHERE started_at IS NOT NULL")
     left = leaving.newest(leaving.copies(LEAVING)) if scenario.leaves else {}
-    keys = dict(_query(f"SELECT id, biz_key FROM {TASKS}")) | {one.id: one.key for one in left.values()}
+    edits = [_unless_lost(json.loads(line), lost) for line in journal.read(EDITS)]
+    keys = {call["task"]: call["key"] for call in (*calls, *again, *edits) if "task" in call}
+    keys |= dict(_query(f"SELECT id, biz_key FROM {TASKS}")) | {one.id: one.key for one in left.values()}
+    reported = _reported() if scenario.lags else Reported()
     unsettled = [ids for ids, settled, _ in batches if settled < len(ids)]
-    events = _events(scenario) if scenario.events else None
+    events = _events(scenario, reported) if scenario.events else None
+    rows, lines = Counter(key for (key,) in _query("SELECT key FROM chaos_effect")), Counter(journal.read("effects"))
+    open_runs = Counter(keys[task_id] for ids in unsettled for task_id in ids if task_id in keys)
+    told_runs = Counter(keys[task] for task in reported.runs if task in keys)
+    edited = {call["key"] for call in edits}
     return Evidence(
         asked=_asked_before(wishes, scenario) | _asked_by_client(calls, again, scenario),
-        statuses=_statuses() | {one.key: [one.status] for one in left.values()},
-        rows=Counter(key for (key,) in _query("SELECT key FROM chaos_effect")),
-        lines=Counter(journal.read("effects")),
-        unsettled_runs=Counter(keys[task_id] for ids in unsettled for task_id in ids if task_id in keys),
-        in_flight=sum(len(ids) - settled for ids, settled, _ in batches if settled < len(ids)),
+        statuses=_without(_statuses(), edited) | {one.key: [one.status] for one in left.values()},
+        rows=Counter(_without(rows, edited)),
+        lines=Counter(_without(lines, edited)),
+        unsettled_runs=open_runs,
+        in_flight=sum(len(ids) - settled for ids, settled, _ in batches if settled < len(ids)) + len(reported.runs),
         lost_batches=sum(reaped for _, _, reaped in batches),
-        batches_at_stake=_batches_at_stake(script, wishes),
+        # What was settled in the time that is lost is started here, and not settled.
+        batches_at_stake=len(batches) if scenario.lags else _batches_at_stake(script, wishes),
         failures=Counter(code for (code,) in _query("SELECT error_code FROM punctual_attempt")),
         broken_rules=[f"{rule}: not so for {task_id} ({detail})" for rule, task_id, detail in broken_rules()],
         hung_processes=fleet.hung,
@@ -65,17 +86,66 @@ def gather(
         schedule_limit_ms=scenario.longest_schedule_ms,
         in_the_past=_query("SELECT count(*) FROM punctual_past")[0][0],
         moves=scenario.moves,
+        reported=told_runs,
         replays=_replays() if scenario.replays else None,
         campaign=_campaign("replayed") if scenario.replays else _campaign("created") if scenario.backfills else None,
         events_told=min((len(set(ids)) for ids in events.told.values()), default=0) if events else 0,
         wrong_events=list(wrong_events(events)) if events else [],
         out_of_order=out_of_order() if scenario.graphs else [],
-        wrong_answers=_wrong_answers(again),
+        wrong_edits=list(
+            wrong_edits(
+                edits,
+                _edited_rows(),
+                {key: Effects(rows[key], lines[key], open_runs[key] + told_runs[key]) for key in edited},
+            )
+        ),
+        wrong_answers=_wrong_answers(again, calls if scenario.lags else []),
         wrong_leaving=_wrong_leaving(left) if scenario.leaves else [],
         wrong_curbs=_wrong_curbs() if scenario.holds else [],
         wrong_starts=_wrong_starts(fleet) if scenario.sites else [],
         wrong_turns=list(turns.wrong_turns(turns.witnessed(), turns.results())) if scenario.turns else [],
     )
+
+
+def _without(found: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if key not in keys}
+
+
+def _edited_rows() -> dict[str, list[Row]]:
+    found = defaultdict(list)
+    columns = "id, biz_key, status, execute_time"
+    both = f"(SELECT {columns} FROM punctual_task UNION ALL SELECT {columns} FROM punctual_past) AS t"
+    for key, *row in _query(
+        f"SELECT biz_key, status, execute_time FROM {both} WHERE biz_key LIKE %s ORDER BY id", [f"{PREFIX}%"]
+    ):
+        found[key].append(Row(*row))
+    return found
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What a failover is said to have taken back, by the audit: as `manage.py failover report` shows it."""
+
+    runs: tuple[int, ...] = ()  # tasks whose handlers were called
+    told: frozenset[int] = frozenset()  # tasks that subscribers were told of
+    rows: frozenset[int] = frozenset()  # of the outbox, that they were told of
+
+
+def _reported() -> Reported:
+    entries = list(AuditEntry.objects.filter(verb=VERB).values_list("outcome", "task_id", "detail"))
+    events = [(task, detail["row"]) for outcome, task, detail in entries if outcome == TOLD]
+    return Reported(
+        tuple(task for outcome, task, _ in entries if outcome in (SETTLED, BEGUN)),
+        frozenset(task for task, _ in events if task is not None),
+        frozenset(row for _, row in events),
+    )
+
+
+def _unless_lost(call: dict, lost: tuple[float, float] | None) -> dict:
+    """What was acknowledged while the standby was behind may or may not be there."""
+    if lost is not None and call["state"] == ACCEPTED and lost[0] - BEHIND_SECONDS <= call["at"] <= lost[1]:
+        return call | {"state": UNKNOWN}
+    return call
 
 
 def _wrong_starts(fleet: Fleet) -> list[str]:
@@ -111,7 +181,7 @@ def _wrong_curbs() -> list[str]:
     return list(found)
 
 
-def _events(scenario: Scenario) -> EventEvidence:
+def _events(scenario: Scenario, reported: Reported) -> EventEvidence:
     units, said = {}, defaultdict(Counter)
     rows = _query(
         "SELECT id, event, tenant, task_type, count, keys, task_ids FROM punctual_outbox"
@@ -123,7 +193,17 @@ def _events(scenario: Scenario) -> EventEvidence:
             units[f"{row}-{place + 1}"] = f"{tenant}/{task_type}/{about}"
         said[event].update(tasks or ())
     told_to = (GOOD, BAD, *([WEBHOOK] if scenario.webhooks else []))
-    return EventEvidence(units, {name: list(journal.read(name)) for name in told_to}, _changes(said))
+    told = {name: list(journal.read(name)) for name in told_to}
+    if scenario.lags:
+        lost = {one for ids in told.values() for one in ids} - units.keys()
+        about = dict(line.split(" ") for line in journal.read(TOLD_TASKS))
+        known = {one for one in lost if about[one] in map(str, reported.told) or _row(one) in reported.rows}
+        told = {name: [one for one in ids if one not in known] for name, ids in told.items()}
+    return EventEvidence(units, told, _changes(said))
+
+
+def _row(event: str) -> int:
+    return int(event.partition("-")[0])
 
 
 def _changes(said: Mapping[str, Counter]) -> dict[str, Matched]:
@@ -189,13 +269,15 @@ def _brief(task_type: str, scenario: Scenario) -> bool:
     return scenario.moves and task_type == BRIEF_TYPE
 
 
-def _wrong_answers(again: Iterable[dict]) -> list[str]:
-    """A task that was accepted is known; one that has succeeded is left alone by reschedule, and renewed by ensure."""
+def _wrong_answers(again: Iterable[dict], calls: Iterable[dict]) -> list[str]:
+    """A task that was accepted is known; one that has succeeded is left alone by reschedule, and renewed by ensure. Of
+    `calls`, those to which nobody knows what became of them may not be known."""
+    doubtful = {call["key"] for call in calls if call["state"] == UNKNOWN}
     right = {"find": "the task", "reschedule": "IGNORED", "ensure": "CREATED"}
     return [
         f"{call['verb']} of {call['key']} answered {call['answer']} instead of {right[call['verb']]}"
         for call in again
-        if "answer" in call and call["answer"] != right[call["verb"]]
+        if "answer" in call and call["answer"] != right[call["verb"]] and call["key"] not in doubtful
     ]
 
 
@@ -223,6 +305,8 @@ def _batches_at_stake(script: Sequence[Fault], wishes: Iterable[Wish]) -> int:
 
 def _idle_workers(fleet: Fleet, calm: float, end: float) -> list[str]:
     """Workers that had time to take a batch after the last fault and took none: deaf ones."""
+    if end - calm < READY_SECONDS:
+        return []  # the machine was so slow that the last fault outlasted the load
     ready = {
         int(name.rpartition(":")[2]): at
         for name, at in _query("SELECT name, date_part('epoch', started_at) FROM punctual_node WHERE kind = 'WORKER'")

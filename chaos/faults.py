@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import psycopg
 import redis
@@ -31,6 +32,7 @@ class Faults:
         self.copy: Copy | None = None  # of the database, while there is one
         self.wrong_copies: list[str] = []  # what those did that there were
         self.drains: list[draining.Drained] = []  # of workers, one after the other
+        self.cut_at = self.promoted_at = 0.0  # of the standby; what was acknowledged in between may be lost
         self.proxy: Proxy | None = None  # between site main and the database, if there are two sites
 
     def begin(self, fault: Fault) -> None:
@@ -118,12 +120,17 @@ class Faults:
     def end_stop_postgres(self, _: str) -> None:
         self._services.postgres.revive()
 
+    def begin_cut_standby(self, _: str) -> None:
+        self.cut_at = time.time()
+        self._standby.fall_behind()
+
     def begin_lose_primary(self, _: str) -> None:
         """With every process that it has: as if its machine had lost power."""
         os.killpg(self._services.postgres.pid, signal.SIGKILL)
 
     def end_lose_primary(self, _: str) -> None:
         self._standby.promote()
+        self.promoted_at = time.time()
 
     def begin_copy(self, _: str) -> None:
         """Its files, started beside it with a beat and a worker, as if they were the original's."""

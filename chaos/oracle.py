@@ -34,7 +34,7 @@ class Evidence:
     rows: Counter  # effects in the table, by key
     lines: Counter  # effects in the file, by key
     unsettled_runs: Counter  # by key: runs that were started and ended without an outcome of this task
-    in_flight: int  # tasks in such runs, all in all
+    in_flight: int  # tasks in such runs, all in all; and those that were reported
     lost_batches: int  # started batches whose lease ran out
     batches_at_stake: int  # and so many may, by the faults of the script
     failures: Counter = field(default_factory=Counter)  # attempts, by error code
@@ -47,9 +47,11 @@ class Evidence:
     schedule_limit_ms: float | None = None
     in_the_past: int = 0  # rows that were moved there
     moves: bool = False  # and there must be some
+    reported: Counter = field(default_factory=Counter)  # by key: what a failover is said to have taken back
     replays: Counter | None = None  # by task: how often the campaign replayed it; None: it replayed none
     campaign: str | None = None  # how the campaign ended: its state, and how far it came; None: there was none
     events_told: int = 0  # to the subscriber that got the fewest
+    wrong_edits: list[str] = field(default_factory=list)  # answers to somebody who moved or cancelled tasks
     wrong_events: list[str] = field(default_factory=list)  # lost, invented, or out of turn
     out_of_order: list[str] = field(default_factory=list)  # tasks of graphs that ran before those they wait for
     wrong_answers: list[str] = field(default_factory=list)  # to somebody who asked again for what is over
@@ -158,6 +160,8 @@ def _judge_key(key: str, asked: Asked, evidence: Evidence, seen: _Findings) -> N
     if not statuses:
         if asked.state == ACCEPTED:
             seen.add("lost", f"{key} was accepted, and there is no such task")
+        elif evidence.rows[key] + evidence.lines[key] > evidence.reported[key]:
+            seen.add("unexplained", f"{key} took effect, there is no such task, and nobody says so")
         return
     if asked.state == REFUSED:
         seen.add("unexpected", f"{key} is there although its transaction never came to a commit")
@@ -197,8 +201,8 @@ def _judge_status(key: str, status: str, runs: int, asked: Asked, evidence: Evid
         seen.add("doubled_transactional", f"{key} took effect {effects} times", effects - runs)
     elif effects > runs:
         seen.tally("doubled_ordinary", effects - runs)
-        if effects > runs + evidence.unsettled_runs[key]:
-            open_runs = evidence.unsettled_runs[key]
+        open_runs = evidence.unsettled_runs[key] + evidence.reported[key]
+        if effects > runs + open_runs:
             seen.add(
                 "unexplained", f"{key} took effect {effects} times, but only {open_runs} of its runs went unsettled"
             )
@@ -237,6 +241,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("curb", sentence)
     for sentence in evidence.wrong_answers:
         seen.add("wrong_answer", sentence)
+    for sentence in evidence.wrong_edits:
+        seen.add("edit", sentence)
     for sentence in evidence.wrong_events:
         seen.add("event", sentence)
     for rule in evidence.broken_rules:

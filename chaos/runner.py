@@ -19,7 +19,8 @@ from django.db.models import Max
 
 from scheduler_project.temporary import TemporaryStack, temporary_stack
 
-from . import curbs, sites, turns
+from . import curbs, journal, sites, turns
+from .client import GO, READY
 from .faults import Faults
 from .fleet import ROOT, Fleet
 from .graphs import make_graphs
@@ -41,6 +42,7 @@ from .workload import (
 )
 
 TICK_SECONDS = 0.05
+UP_SECONDS = 300.0  # of a machine that others use
 LOOK_SECONDS = 0.25
 PROGRESS_SECONDS = 5.0
 SCHEDULED_AT_ONCE = 5_000
@@ -79,7 +81,9 @@ class Result:
 
 def run(scenario: Scenario, seed: int, tasks: int) -> Result:
     with ExitStack() as ending:
-        stack = ending.enter_context(temporary_stack("chaos", "chaos.settings", with_standby=scenario.standby))
+        stack = ending.enter_context(
+            temporary_stack("chaos", "chaos.settings", with_standby=scenario.standby, synchronous=not scenario.lags)
+        )
         os.environ |= {"CHAOS_FOLDER": str(stack.folder), "CHAOS_SEED": str(seed)}
         return _Run(scenario, seed, stack).go(tasks, ending)
 
@@ -102,6 +106,7 @@ class _Run:
         ending.callback(self.fleet.stop)
         ending.callback(lambda: self.faults.copy and self.faults.copy.discard())
         self._wait_for_fleet()
+        client = self._start_client(ending)
         dead = self._die(tasks // 4) if self.scenario.replays else []
         wishes = self._wishes(tasks // 10 if self.scenario.graphs else tasks)
         if self.scenario.events:
@@ -125,7 +130,7 @@ class _Run:
         if self.scenario.backfills:
             wishes += self._backfill()
         self._wait(lambda: time.time() >= self.start)
-        client = self._start_client(ending)
+        (self.stack.folder / GO).touch()
         self._under_fire()
         self.end = time.time()
         client.send_signal(signal.SIGTERM)
@@ -146,7 +151,8 @@ class _Run:
     def _result(self, wishes: Sequence[Wish], drained_after: float) -> Result:
         from . import evidence
 
-        found = evidence.gather(self.scenario, self.script, wishes, self.fleet, (self.calm, self.end))
+        lost = (self.faults.cut_at, self.faults.promoted_at) if self.scenario.lags else None
+        found = evidence.gather(self.scenario, self.script, wishes, self.fleet, (self.calm, self.end), lost)
         wrong_drains = evidence.wrong_drains(self.faults.drains) if self.scenario.drains else []
         verdict = judge(replace(found, wrong_copies=self.faults.wrong_copies, wrong_drains=wrong_drains))
         found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends())
@@ -301,10 +307,10 @@ class _Run:
     def _wait_for_fleet(self) -> None:
         from tasks_app.models import Node
 
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + UP_SECONDS
         while Node.objects.count() < len(self.fleet.members):
             if time.monotonic() > deadline:
-                raise SystemExit(f"the fleet did not come up within 60 s:\n{self.fleet.logs()}")
+                raise SystemExit(f"the fleet did not come up within {UP_SECONDS:g} s:\n{self.fleet.logs()}")
             self._wait_a_tick()
 
     def _start_client(self, ending: ExitStack) -> subprocess.Popen:
@@ -314,6 +320,8 @@ class _Run:
             [sys.executable, "-m", "chaos.client"], cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT
         )
         ending.callback(client.kill)
+        # Else a slow machine would be done with the faults before it calls for the first time.
+        self._wait(lambda: client.poll() is not None or any(journal.read(READY)))
         return client
 
 

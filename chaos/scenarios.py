@@ -18,6 +18,7 @@ WAVES = tuple(6.0 * n for n in range(9))  # seconds after the start of the run: 
 
 MOVES = {"CHAOS_MOVES": "1"}
 EVENTS = {"CHAOS_EVENTS": "1"}
+EDITS = {"CHAOS_EDITS": "1"}
 GRAPHS = {"CHAOS_GRAPHS": "1"}
 SAFEGUARDS = {"CHAOS_SAFEGUARDS": "1"}
 ARCHIVE = {"CHAOS_ARCHIVE": "1"}
@@ -62,6 +63,7 @@ class Scenario:
     longest_schedule_ms: float | None = None
     replays: bool = False  # a quarter as many tasks have died before, and a campaign replays them meanwhile
     backfills: bool = False  # a campaign makes up for two weeks of a job meanwhile
+    edits: bool = False  # the client moves and cancels tasks, too
     events: bool = False  # all are kept and told to subscribers, and each must be matched by a change
     graphs: bool = False  # jobs that wait for each other run beside the tasks, of which there are a tenth as many
     webhooks: bool = False  # and one of the subscribers is a receiver of webhooks
@@ -72,6 +74,7 @@ class Scenario:
     holds: bool = False  # safeguards are forced and ended, and a witness sees what they hold back
     moves: bool = False  # what is over goes to the past at once, and what is of BRIEF_TYPE goes for good soon after
     standby: bool = False  # the database has a synchronous standby, and every process knows both servers
+    lags: bool = False  # or an asynchronous one: what was acknowledged may be lost, and what of it was seen is told
     sites: bool = False  # the second beat and worker are a site of their own, which stands by at first
     judges_recovery: bool = True  # False: how long each recovery took is told, not judged, since others use the machine
 
@@ -140,6 +143,13 @@ def _postgres(dice: random.Random) -> Iterable[Fault]:
 def _failover(dice: random.Random) -> Iterable[Fault]:
     """Once, since there is one standby; with other seeds at other moments."""
     yield Fault(round(dice.uniform(5, 11), 2), "lose_primary", "database", round(dice.uniform(0.5, 4), 2))
+
+
+def _failover_async(dice: random.Random) -> Iterable[Fault]:
+    """The standby is behind when the primary dies: what was acknowledged in between is lost."""
+    at = round(dice.uniform(5, 10), 2)
+    yield Fault(at, "cut_standby", "database")
+    yield Fault(round(at + dice.uniform(0.3, 1.5), 2), "lose_primary", "database", round(dice.uniform(0.5, 4), 2))
 
 
 def _copy(dice: random.Random) -> Iterable[Fault]:
@@ -298,7 +308,20 @@ ALL = {
             "the primary killed with -9, all of its processes, and a synchronous standby promoted soon after",
             30,
             _failover,
+            EDITS,
+            edits=True,
             standby=True,
+        ),
+        Scenario(
+            "failover-async",
+            "the primary killed with -9, all of its processes, and an asynchronous standby promoted that was behind",
+            30,
+            _failover_async,
+            EVENTS | EDITS,
+            events=True,
+            edits=True,
+            standby=True,
+            lags=True,
         ),
         Scenario(
             "copy",

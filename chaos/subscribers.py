@@ -8,6 +8,7 @@ from tasks_app.client import Event, subscriber
 from . import journal
 
 GOOD, BAD = "chaos-good", "chaos-bad"
+TASKS = "told"  # the journal that says which task each event was about
 # Together seldom enough that its back-off does not outlast the run: of ten calls in a row one nearly always succeeds.
 REFUSES, FAILS_AFTERWARDS, IS_SLOW = 0.15, 0.05, 0.2
 SLOW_SECONDS = 0.1
@@ -36,3 +37,4 @@ def bad(events: list[Event]) -> None:
 
 def _note(name: str, events: list[Event]) -> None:
     journal.append(name, "\n".join(event.id for event in events))
+    journal.append(TASKS, "\n".join(f"{event.id} {event.task}" for event in events))

@@ -22,12 +22,12 @@ class TemporaryStack:
     folder: Path  # for logs and the like; gone at the end
     services: embedded.Services
     env: Mapping[str, str]  # what a process of this stack needs in its environment
-    standby: Standby | None = None  # of the database: synchronous, and the second server in DATABASE_URL
+    standby: Standby | None = None  # of the database: the second server in DATABASE_URL
 
 
 @contextmanager
 def temporary_stack(
-    name: str, settings_module: str, *, with_standby: bool = False, **env: str
+    name: str, settings_module: str, *, with_standby: bool = False, synchronous: bool = True, **env: str
 ) -> Iterator[TemporaryStack]:
     """Servers that answer, Django set up with these settings, the tables made; the processes are the caller's."""
     with tempfile.TemporaryDirectory(prefix=f"punctual-{name}-") as folder:
@@ -37,7 +37,8 @@ def temporary_stack(
         try:
             if standby is not None:
                 standby.follow()
-                standby.be_synchronous()
+                if synchronous:
+                    standby.be_synchronous()
             env = {
                 "DATABASE_URL": services.database_url if standby is None else standby.url_of_both,
                 "REDIS_URL": services.redis_url,

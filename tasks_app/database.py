@@ -28,13 +28,6 @@ def our_settings() -> dict:
     return connections.settings[conf().DATABASE]
 
 
-def in_recovery() -> bool:
-    """Whether this thread's connection leads to a standby, which takes no writes. The server says so by itself, from
-    PostgreSQL 14 on, so this costs nothing."""
-    info = getattr(our_connection().connection, "info", None)
-    return info is not None and info.parameter_status("in_hot_standby") == "on"
-
-
 def atomic(*, savepoint: bool = True) -> AbstractContextManager:
     return transaction.atomic(conf().DATABASE, savepoint)
 

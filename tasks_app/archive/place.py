@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from tasks_app.conf import conf
-from tasks_app.core.archive_url import address_of
+from tasks_app.core.archive_url import address_of, outward
 
 CONNECT_SECONDS = 5.0
 REQUEST_SECONDS = 60.0
@@ -32,7 +32,7 @@ class Place:
         """An OSError if its folder is not there; nothing is asked of a bucket."""
         if self._local and not os.path.isdir(self._root):
             # Not made here: a disk that is not mounted would be written to in its absence.
-            raise FileNotFoundError(f"The folder {self._root} is not there. Make it, or mount its disk.")
+            raise FileNotFoundError(f"The folder {outward(str(self._root))} is not there. Make it, or mount its disk.")
 
     def files(self, folder: str) -> list[Stored]:
         """All that lie below a folder, by name; none if there is no such folder."""

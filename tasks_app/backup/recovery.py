@@ -12,6 +12,7 @@ import hashlib
 import io
 import os
 import pwd
+import re
 import shutil
 import signal
 import tarfile
@@ -58,7 +59,8 @@ SETTINGS = {
 }
 
 RECOVERING = {"recovery_target_timeline": "latest", "recovery_target_action": "promote", "autovacuum": "off"}
-SERVING = {"max_connections": "200", "wal_level": "replica"}
+# Whoever the original's commits waited for is not there.
+SERVING = {"max_connections": "200", "wal_level": "replica", "synchronous_standby_names": ""}
 
 # What a server says that will let us in later; it speaks English, since its environment has LC_ALL=C.
 NOT_YET = ("the database system is", "too many clients", "remaining connection slots")
@@ -66,6 +68,8 @@ NOT_YET = ("the database system is", "too many clients", "remaining connection s
 # How much tarfile has in its hands. It copies what is left of that whenever it reads a header or a small file, so the
 # more there is, the longer it takes.
 TAR_BYTES = 64 << 10
+
+_WAITS = re.compile(r"\s*synchronous_standby_names\s*=?\s*'((?:[^']|'')*)'")
 
 Answer = TypeVar("Answer")
 
@@ -354,6 +358,17 @@ def settings_back(data: Path) -> None:
     aside = data.parent / "postgresql.auto.conf"
     if aside.exists():
         aside.rename(data / "postgresql.auto.conf")
+
+
+def waits_for(data: Path) -> str:
+    """Whom each commit waits for by the settings in the data, as synchronous_standby_names says it."""
+    found = ""
+    for name in ("postgresql.conf", "postgresql.auto.conf"):  # the later ones count
+        with suppress(OSError):
+            for line in (data / name).read_text(errors="replace").splitlines():
+                if given := _WAITS.match(line):
+                    found = given[1]
+    return found
 
 
 def _empty(folder: Path) -> None:

@@ -21,8 +21,6 @@ from typing import IO
 from django.db.utils import Error as DatabaseError
 
 from tasks_app.conf import conf
-from tasks_app.core.archive_url import outward
-from tasks_app.core.phrases import counted
 from tasks_app.embedded.account import Account, server_account
 from tasks_app.embedded.places import open_private
 from tasks_app.engine.doctor.examine import examine
@@ -30,12 +28,12 @@ from tasks_app.lifecycle.installation import quarantine
 from tasks_app.sql import run
 
 from .aftermath import Aftermath, aftermath
-from .base import Progress, note_proof
+from .base import Base, Progress, note_proof
 from .errors import BackupError
 from .manifest import differs
 from .places import FAULTS, Store, all_systems, vacant
 from .programs import programs_for
-from .recovery import SERVING, Login, Recovery, RestoredServer, settings_back
+from .recovery import SERVING, Login, Recovery, RestoredServer, settings_back, waits_for
 from .sources import Sources
 
 UNFINISHED = ".unfinished"
@@ -58,6 +56,28 @@ class Restored:
     lost: dict[str, str] = field(default_factory=dict)  # segments that nobody could give
     major: int = 0  # of PostgreSQL
     login: Login | None = None
+    waits_for: str = ""  # its synchronous_standby_names: who must be there before anything can be committed
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a restore would do."""
+
+    folder: Path
+    base: str
+    base_ended: datetime
+    places: list[str]  # that have the base
+    bytes: int  # of the base, unpacked
+    free_bytes: int  # on the disk of the folder
+    segments: int  # of the log, that it would replay
+    log_bytes: int
+    spool: bool  # and what lies in the spool is among it
+    missing: dict[str, str]  # segments that nobody has, though somebody has later ones
+    away: dict[str, str]  # places that can't be read
+
+    @property
+    def has_room(self) -> bool:
+        return self.bytes < self.free_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +96,52 @@ def the_system(urls: Sequence[str] | None, system: str | None) -> tuple[str, lis
     if system is not None:
         systems = [one for one in systems if one == system]
     if not systems:
-        whose = f" of the server {system}" if system else ""
-        raise BackupError(f"There is no backup{whose} in {_listed(urls)}, or no place can be read.")
+        places = "; ".join(f"{place}: {why}" for place, why in vacant(urls, system).items())
+        raise BackupError(f"There is no backup to restore from. {places}. Name a place that has one with --from.")
     if len(systems) > 1:
         raise BackupError(
             f"There are backups of {len(systems)} servers: {', '.join(systems)}. Say which with --system; "
             "`pg_controldata` of a server, and `backup list`, tell them apart."
         )
     return systems[0], [store for store in found if store.root == systems[0]]
+
+
+def plan(
+    folder: Path,
+    *,
+    to: datetime | None = None,
+    urls: Sequence[str] | None = None,
+    system: str | None = None,
+    label: str | None = None,
+) -> Planned:
+    """What `restore` would do with the same words; refused as that would be, and nothing is changed."""
+    folder = folder.absolute()
+    base, sources = _chosen(folder, to, urls, system, label)
+    programs_for(base.version // 10_000)
+    segments = sources.segments_since(base)
+    there = next(one for one in (folder, *folder.parents) if one.is_dir())
+    return Planned(
+        folder,
+        base.label,
+        base.ended,
+        [store.label for store, _ in sources.bases[base.label]],
+        base.bytes,
+        shutil.disk_usage(there).free,
+        len(segments),
+        len(segments) * base.segment_bytes,
+        bool(sources.spool and sources.spool.is_dir()),
+        sources.missing(base) if to is None else {},
+        dict(sources.away),
+    )
+
+
+def _chosen(
+    folder: Path, to: datetime | None, urls: Sequence[str] | None, system: str | None, label: str | None
+) -> tuple[Base, Sources]:
+    _refuse_full(folder)
+    whose, places = the_system(urls, system)
+    sources = Sources(places, _spool(whose) if urls is None else None).look()
+    return sources.base_for(to, label), sources
 
 
 def restore(
@@ -100,10 +158,7 @@ def restore(
     """A server in a new folder, stopped and in quarantine, at the last moment of the log or at a time."""
     begun = time.monotonic()
     folder = folder.absolute()
-    _refuse_full(folder)
-    whose, places = the_system(urls, system)
-    sources = Sources(places, _spool(whose) if urls is None else None).look()
-    base = sources.base_for(to, label)
+    base, sources = _chosen(folder, to, urls, system, label)
     programs = programs_for(base.version // 10_000)
     with _work(folder, say) as (work, account):
         recovery = Recovery(programs, account, work, sources, base)
@@ -118,7 +173,7 @@ def restore(
             reason = f"restored from {place}, base {base.label}, to {reached.astimezone(UTC).isoformat()}"
             say(f"Reached {reached.astimezone(UTC).isoformat()}; putting it into quarantine")
             quarantined = _quarantine(server, reason, by)
-            after = aftermath(reached - MARGIN, last_task, server.ask, whose)
+            after = aftermath(reached - MARGIN, last_task, server.ask, base.system)
         finally:
             recovery.close()
         settings_back(recovery.data)
@@ -141,6 +196,7 @@ def restore(
         lost,
         programs.major,
         server.login,
+        waits_for(folder),
     )
 
 
@@ -306,7 +362,3 @@ def _give_name(data: Path, folder: Path) -> None:
     if folder.exists():
         folder.rmdir()  # empty, or it would have been refused
     data.rename(folder)
-
-
-def _listed(urls: Sequence[str] | None) -> str:
-    return ", ".join(outward(url) for url in (urls if urls is not None else conf().BACKUP_URLS)) or counted(0, "place")

@@ -35,11 +35,13 @@ from .shipping import Shipper, has_hole, spooled
 logger = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 0.4  # between two looks at the spool: what is lost with the server is little older than this
-NOTE_SECONDS = 1.0
+# Between two looks at how far the server is: a place is noted to be no more than this further behind than it is.
+SAMPLE_SECONDS = 0.1
+AWAY_SECONDS = 1.0  # a server that doesn't answer is not asked again for so long
 LOOK_SECONDS = 60.0  # between two looks at what lies in the places
 HURRY_SECONDS = 5.0  # the same, while something is missing there
 STOP_SECONDS = 5.0
-SAMPLES = 4_000  # moments of which the position is remembered: more than an hour
+SAMPLES = 40_000  # moments of which the position is remembered: more than an hour
 
 
 class Stream:
@@ -56,6 +58,7 @@ class Stream:
         self._samples: deque[tuple[datetime, int]] = deque(maxlen=SAMPLES)
         self._known: dict[str, dict[str, Any]] = {}  # what lies in each place, as of the last look
         self._note_at = 0.0
+        self._answers = False  # the server, when it was last asked
         self._tended: Tended | None = None
         self._rounds_at_gap: list[int] | None = None  # of the shippers, when it was noticed
 
@@ -77,10 +80,12 @@ class Stream:
             thread.start()
         try:
             while not stopped.is_set():
-                self._receive()
                 if time.monotonic() >= self._note_at:
+                    self._receive()
                     self.note()
-                stopped.wait(PAUSE_SECONDS)
+                elif self._answers:
+                    self.sample()
+                stopped.wait(SAMPLE_SECONDS)
         finally:
             stopped.set()
             for thread in threads:
@@ -103,11 +108,20 @@ class Stream:
 
     def note(self) -> None:
         """Write down what is known; and the moment and position by which the next note says how far behind it is."""
-        self._note_at = time.monotonic() + NOTE_SECONDS
+        self._note_at = time.monotonic() + PAUSE_SECONDS
+        self._ask(lambda: note_places([self._told(one) for one in self.shippers]))
+
+    def sample(self) -> None:
+        """One more moment and position, between two notes."""
+        self._ask(lambda: _moment_and_position(*run("flushed", {})[0]))
+
+    def _ask(self, call: Callable[[], tuple[datetime, int]]) -> None:
         try:
-            self._samples.append(note_places([self._told(one) for one in self.shippers]))
+            self._samples.append(call())
+            self._answers = True
         except DatabaseError as error:
             logger.warning("backup.not_noted error=%s", str(error).strip())
+            self._answers, self._note_at = False, time.monotonic() + AWAY_SECONDS
             close_connections()
 
     def look(self) -> None:
@@ -255,7 +269,10 @@ def place_told(store: Store, error: str, content: dict[str, Any] | None = None) 
 
 
 def note_places(told: list[dict[str, Any]]) -> tuple[datetime, int]:
-    [(moment, lsn)] = run("note_places", {"told": json.dumps(told)})
+    return _moment_and_position(*run("note_places", {"told": json.dumps(told)})[0])
+
+
+def _moment_and_position(moment: datetime, lsn: str) -> tuple[datetime, int]:
     return moment, parse_lsn(lsn)
 
 

@@ -22,13 +22,14 @@ class Facts:
     directory: str = ""
     cluster: str = ""  # cluster_name
     address: str = ""  # the server's own, whatever proxy leads to it; empty: a socket of the file system
+    standby: bool = field(default=False, compare=False)  # it takes no writes, so this is never noted
 
     def filled_with(self, other: "Facts") -> "Facts":
         """What is not known yet is taken from the other."""
         return Facts(*(getattr(self, name) or getattr(other, name) for name in self.__slots__))
 
     def as_json(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "standby"}
 
     @classmethod
     def of(cls, kept: Mapping[str, object]) -> "Facts":

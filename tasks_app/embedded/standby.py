@@ -13,6 +13,7 @@ from .postgres import NAME, PORT, Postgres
 from .server import READY_SECONDS
 
 STREAMING = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"
+RECEIVING = "SELECT count(*) FROM pg_stat_wal_receiver"
 SYNCHRONOUS = "SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')"
 
 
@@ -51,6 +52,13 @@ class Standby(Postgres):
         self.primary.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
         self.primary.execute("SELECT pg_reload_conf()")
         self._wait(SYNCHRONOUS, "doesn't become synchronous")
+
+    def fall_behind(self) -> None:
+        """From now on nothing more of the primary gets here."""
+        self.execute("ALTER SYSTEM SET primary_conninfo = ''")
+        self.execute("SELECT pg_reload_conf()")
+        if not processes.wait_until(lambda: not self.execute(RECEIVING), READY_SECONDS):
+            raise EmbeddedError(self._failure("goes on to receive from its primary"))
 
     def promote(self) -> None:
         """It is a primary when this returns; who the other one is, it doesn't ask."""

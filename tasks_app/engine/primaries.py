@@ -20,7 +20,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tasks_app.conf import conf
 from tasks_app.core.installation import Facts
-from tasks_app.database import in_recovery, our_connection, our_settings
+from tasks_app.database import our_connection, our_settings
 from tasks_app.lifecycle.installation import Row, stranger
 from tasks_app.models import Installation
 
@@ -47,7 +47,8 @@ class Primaries:
 
     def check(self, facts: Facts, row: Row | None) -> None:
         """Raises NotPrimary for a standby, and for a server that another one was promoted past."""
-        if in_recovery():
+        # By its answer: what a connection is told when it is made, a pooler may remember from another server.
+        if facts.standby:
             raise NotPrimary(f"The server at {_where(our_connection())} is a standby: nothing can be written there.")
         if row is None or facts.timeline is None:
             return

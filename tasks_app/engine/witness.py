@@ -10,7 +10,7 @@ import os
 import time
 from array import array
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -25,7 +25,14 @@ from tasks_app.conf import conf
 from tasks_app.core.events import Event
 from tasks_app.lifecycle.installation import Row, read_installation
 from tasks_app.lifecycle.start import StartedBatch
-from tasks_app.lifecycle.taken_back import SeenTask, SettledBatch, ToldRow, note_lost_batches, note_lost_events
+from tasks_app.lifecycle.taken_back import (
+    SeenBatch,
+    SeenTask,
+    ToldRow,
+    note_lost_batches,
+    note_lost_events,
+    note_lost_run,
+)
 
 from .wakeup import Breaker, client
 
@@ -34,7 +41,7 @@ log = logging.getLogger(__name__)
 TOLD = "told"  # a stream in Redis: an entry for each delivery to a subscriber
 KEPT_DELIVERIES = 1_000
 KEPT_BATCHES, KEPT_TASKS = 2_000, 50_000  # of a process
-ASK_SECONDS = 60.0  # whether there is a standby by now
+ASK_SECONDS = 10.0  # whether there is a standby by now
 REACH = timedelta(hours=1)  # no standby that lags more is promoted
 
 
@@ -47,9 +54,9 @@ class _Settled(NamedTuple):
     ids: array  # of ints
     tenants: list[str]  # each text once, however many tasks have it
 
-    def seen(self) -> SettledBatch:
+    def seen(self) -> SeenBatch:
         named = zip(self.ids, self.tenants, strict=True)
-        return SettledBatch(self.batch_no, [SeenTask(id, tenant, self.task_type, None) for id, tenant in named])
+        return SeenBatch(self.batch_no, [SeenTask(id, tenant, self.task_type, None) for id, tenant in named])
 
 
 class Witness:
@@ -58,7 +65,7 @@ class Witness:
     def __init__(self) -> None:
         self._batches: deque[_Settled] = deque()
         self._tasks = 0  # in these batches
-        self._timeline: int | None = None
+        self.timeline: int | None = None  # of the server that this process works on
         self.asks = False  # in a beat or worker
         self._asked_at = time.monotonic()
         self._has_standbys = False
@@ -75,6 +82,16 @@ class Witness:
         self._tasks += len(ids)
         while self._tasks > KEPT_TASKS or len(self._batches) > KEPT_BATCHES:
             self._tasks -= len(self._batches.popleft().ids)
+
+    def interrupted(self, batch: StartedBatch, begun: Collection[int], timeline: int | None) -> None:
+        """This worker had begun these tasks of it, on that timeline, and the batch is no longer its own."""
+        if timeline == self.timeline:
+            return  # its lease ran out, or somebody gave it back
+        tasks = [SeenTask(one.id, one.tenant, batch.task_type, None) for one in batch.tasks if one.id in begun]
+        try:
+            note_lost_run(read_installation(), SeenBatch(batch.batch_no, tasks), datetime.now(UTC) - REACH)
+        except (DatabaseError, InterfaceError) as error:
+            log.error("failover.not_compared error=%r", str(error).strip())
 
     def _ask_for_standbys(self) -> bool:
         """A worker's child keeps its connection for long, and looks at the installation only when it has a new one."""
@@ -103,7 +120,7 @@ class Witness:
         """After a look at the installation: if its timeline is another one than before, what was seen is looked for."""
         self._has_standbys = bool(row.standbys)
         timeline = row.facts.timeline if row.facts else None
-        before = self._timeline
+        before = self.timeline
         if timeline is None or timeline == before:
             return
         if beat:  # also one that has just started: who told it may have died with the primary
@@ -114,7 +131,7 @@ class Witness:
             note_lost_batches(row, recent, since)
             self._batches.clear()
             self._tasks = 0
-        self._timeline = timeline  # at last: what fails on the way is done again
+        self.timeline = timeline  # at last: what fails on the way is done again
 
     def _read_told(self) -> list[ToldRow]:
         since = datetime.now(UTC) - REACH

@@ -21,7 +21,7 @@ from .installation import ITSELF, Row
 log = logging.getLogger(__name__)
 
 VERB = "failover"
-SETTLED, TOLD = "settled and lost", "told and lost"  # outcomes in the audit
+SETTLED, BEGUN, TOLD = "settled and lost", "begun and lost", "told and lost"  # outcomes in the audit
 REASON = "A standby that lagged was promoted: this was done and seen on the primary before, and is not known here."
 
 
@@ -42,7 +42,7 @@ class SeenTask(NamedTuple):
         return f"{self.tenant} {self.task_type} {self.key}"[:250]
 
 
-class SettledBatch(NamedTuple):
+class SeenBatch(NamedTuple):
     batch_no: UUID
     tasks: Sequence[SeenTask]
 
@@ -57,13 +57,21 @@ class ToldRow(NamedTuple):
     tasks: Sequence[SeenTask]
 
 
-def note_lost_batches(row: Row, batches: Sequence[SettledBatch], since: datetime) -> int:
+def note_lost_batches(row: Row, batches: Sequence[SeenBatch], since: datetime) -> int:
     """Of these, which a worker has settled from then on; returns how many tasks were taken back."""
     known = {
         number for (number,) in run("surviving_batches", {"numbers": [b.batch_no for b in batches], "since": since})
     }
     lost = [one for one in batches if one.batch_no not in known]
     return _note(row, SETTLED, ((task, {"batch": str(one.batch_no)}) for one in lost for task in one.tasks))
+
+
+def note_lost_run(row: Row, batch: SeenBatch, since: datetime) -> int:
+    """Of this one, whose tasks a worker has begun from then on; returns how many tasks were taken back. If its start is
+    known here, its lease has run out, as that of any worker may."""
+    if run("surviving_start", {"number": batch.batch_no, "since": since}):
+        return 0
+    return _note(row, BEGUN, ((task, {"batch": str(batch.batch_no)}) for task in batch.tasks))
 
 
 def note_lost_events(row: Row, told: Sequence[ToldRow]) -> int:

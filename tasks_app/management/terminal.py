@@ -6,11 +6,14 @@ import socket
 import sys
 from typing import TextIO
 
-from django.core.management.base import BaseCommand, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.db import InterfaceError, OperationalError
 
 from tasks_app import __version__
 from tasks_app.core.text import visible
 from tasks_app.lifecycle.audit import acting_from
+
+UNUSABLE = 2  # the exit code if there is no database
 
 
 def account() -> str:
@@ -44,8 +47,12 @@ class TerminalCommand(BaseCommand):
     def execute(self, *args, **options):
         # Given by call_command, and taken here: Django would put wrappers of its own around them.
         self._print_to(options.pop("stdout", None), options.pop("stderr", None))
-        with acting_from(f"the command line of {account()} on {socket.gethostname()}"):
-            return super().execute(*args, **options)
+        try:
+            with acting_from(f"the command line of {account()} on {socket.gethostname()}"):
+                return super().execute(*args, **options)
+        except (OperationalError, InterfaceError) as error:  # a command that can say more has done so
+            words = str(error).strip().partition("\n")[0]
+            raise CommandError(f"The database can't be used: {words}", returncode=UNUSABLE) from error
 
     def _print_to(self, stdout: TextIO | None, stderr: TextIO | None) -> None:
         if stdout:

@@ -83,6 +83,22 @@ def test_a_lost_site_costs_time_and_nothing_else(installation, tmp_path):
     assert "Site 'b' works since" in err and nobody_came(doors)
 
 
+def test_with_a_synchronous_stream_a_lost_server_costs_nothing_that_was_committed(installation, tmp_path):
+    env, _ = installation
+    out, err = start(env, tmp_path, "restore-sync", "--json").communicate(timeout=SECONDS)
+
+    found = json.loads(out)
+    assert (found["drill"], found["met"]) == ("restore-sync", True), err
+    assert (found["rpo_s"], found["lost"], found["listed"], found["events_gone"], found["duplicates"]) == (
+        0,
+        0,
+        0,
+        0,
+        0,
+    )
+    assert "nothing that was committed is missing" in err
+
+
 def test_ctrl_c_ends_the_temporary_stack_and_leaves_nothing(installation, tmp_path):
     env, doors = installation
     drill = start(env, tmp_path, "worker")

@@ -8,8 +8,10 @@ from .broker import BROKER
 from .database import DATABASE
 from .dispatcher import DISPATCHER
 from .failover import FAILOVER
-from .restore import RESTORE
+from .restore import RESTORE, RESTORE_SYNC
 from .site import SITE
 from .worker import WORKER
 
-DRILLS: dict[str, Drill] = {one.name: one for one in (DISPATCHER, WORKER, BROKER, DATABASE, FAILOVER, SITE, RESTORE)}
+DRILLS: dict[str, Drill] = {
+    one.name: one for one in (DISPATCHER, WORKER, BROKER, DATABASE, FAILOVER, SITE, RESTORE, RESTORE_SYNC)
+}

@@ -3,18 +3,23 @@
 Killed at once are PostgreSQL, every beat and worker, and the stream of the backup, whose spool is not used. What was
 committed and is not in what was restored is found by the journals, before anything runs there: tasks that are gone, and
 tasks that ran and will run again.
+
+With a synchronous stream the machine of the backup is left, with its spool: no commit had returned before that had it,
+so nothing may be missing.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from tasks_app.drills.drill import Drill
 from tasks_app.drills.judging import Limits
 from tasks_app.embedded import EmbeddedError
+from tasks_app.embedded.standby import SYNCHRONOUS
 
 if TYPE_CHECKING:
     from tasks_app.drills.scene import Scene
@@ -23,13 +28,13 @@ BASE_SECONDS = 1_800.0  # a base of ten million tasks takes minutes
 PROGRESS_SECONDS = 5.0
 
 
-def prepare(scene: Scene) -> None:
+def prepare(scene: Scene, *options: str) -> None:
     """Bases and the log in both places, as `backup stream` keeps them."""
     from tasks_app.engine.watch.backup_status import read_backups
 
     if find_spec("pyarrow") is None:
         raise EmbeddedError("pyarrow is missing: pip install 'django-punctual[archive]'.")
-    scene.stack.run("backup", "-m", "django", "backup", "stream")
+    scene.stack.run("backup", "-m", "django", "backup", "stream", *options)
     scene.say("manage.py backup stream makes the first base")
     scene.wait(
         lambda: all(one.base and not one.late and not one.error for one in read_backups()),
@@ -38,7 +43,27 @@ def prepare(scene: Scene) -> None:
     )
 
 
+def prepare_synchronous(scene: Scene) -> None:
+    """And from then on every commit waits until the stream has it on its disk."""
+    from tasks_app.backup.programs import APPLICATION
+
+    prepare(scene, "--synchronous")
+    server = scene.stack.services.postgres
+    server.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{APPLICATION}'")
+    server.execute("SELECT pg_reload_conf()")
+    scene.wait(lambda: server.execute(SYNCHRONOUS), "a stream that commits wait for")
+
+
 def strike(scene: Scene) -> float:
+    place, _ = scene.backup_places
+    return _strike(scene, [place])
+
+
+def strike_synchronous(scene: Scene) -> float:
+    return _strike(scene, None)  # from all places, and the spool
+
+
+def _strike(scene: Scene, urls: list[str] | None) -> float:
     from django.core.management import call_command
 
     from tasks_app.backup.restore import restore, served
@@ -52,8 +77,7 @@ def strike(scene: Scene) -> float:
     scene.kill_server(stack.services.valkey)
     scene.load.stop_client()
 
-    place, _ = scene.backup_places
-    done = restore(stack.folder / "restored", urls=[place], by="drill", say=scene.say, progress=_progress(scene))
+    done = restore(stack.folder / "restored", urls=urls, by="drill", say=scene.say, progress=_progress(scene))
     server = scene.ending.enter_context(served(done))
     scene.ending.callback(stack.stop)  # before the server that they use
     stack.services.valkey.start()
@@ -86,4 +110,12 @@ RESTORE = Drill(
     strike=strike,
     prepare=prepare,
     backup=True,
+)
+RESTORE_SYNC = replace(
+    RESTORE,
+    name="restore-sync",
+    story="all is lost but the machine of a synchronous `backup stream`; a server is restored there, with all commits",
+    limits=Limits(rto=300),
+    strike=strike_synchronous,
+    prepare=prepare_synchronous,
 )

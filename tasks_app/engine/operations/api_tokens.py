@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from types import EllipsisType
 
-from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Subquery
+from django.db.models import BooleanField, ExpressionWrapper, Func, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -25,7 +25,7 @@ from tasks_app.core.roles import (
     up_to,
 )
 from tasks_app.core.tenants import INTERNAL_TENANT
-from tasks_app.database import atomic, in_recovery
+from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.quotas import refuse_archived
 from tasks_app.lifecycle.request import checked_name
@@ -41,9 +41,10 @@ NAME_LENGTH = 100
 LONGEST_DAYS = 3_660
 MOST_TYPES = 200
 METRICS_TENANT = "-"  # of tokens that read /metrics: those figures are of all tenants
-# To the minute, so that a busy token is not written at every call.
+# To the minute, so that a busy token is not written at every call; and not on a standby, where nothing can be.
+_STANDBY = Func(function="pg_is_in_recovery", output_field=BooleanField())
 _UNNOTED = ExpressionWrapper(
-    Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - timedelta(minutes=1)), BooleanField()
+    ~Q(_STANDBY) & (Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - timedelta(minutes=1))), BooleanField()
 )
 
 # With the token, so that a call asks for nothing more.
@@ -235,7 +236,7 @@ def _valid(text: str, *, metrics: bool) -> ApiToken | None:
         .annotate(unnoted=_UNNOTED, suspended=_SUSPENDED, calls_per_minute=_CALLS)
         .first()
     )
-    if token is not None and token.unnoted and not in_recovery():
+    if token is not None and token.unnoted:
         run("note_use", {"token": token.id})
     return token
 

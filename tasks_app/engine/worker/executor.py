@@ -50,6 +50,7 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     tools = _tools()
     watchdog = tools.watchdog() if guarded else None  # before the start: without one it can't run
     batch = _start(batch_no, watchdog)
+    timeline = WITNESS.timeline
     if batch is None:
         again_on_infrastructure_fault(BARRIER.doubt)
         return BatchReport(batch_no, taken=False)
@@ -75,6 +76,8 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
         leave_other_databases()
         if run.finished:
             WITNESS.settled(batch)
+        elif run.lost and run.begun:
+            WITNESS.interrupted(batch, run.begun, timeline)
     if watchdog is None and handler.is_async:
         event_loop().close_connections()
     return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)

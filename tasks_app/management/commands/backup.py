@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
@@ -47,9 +47,11 @@ class Command(TerminalCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", metavar="VERB")
         parser.set_defaults(verb="status")
+        parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
         for name, help in VERBS.items():
             verb = verbs.add_parser(name, help=help)
-            verb.add_argument("--json", action="store_true", help="one JSON object instead of a page")
+            # Where it is not given, it may have been before the verb.
+            verb.add_argument("--json", action="store_true", default=SUPPRESS, help="the same")
             if name in ("verify", "restore", "list"):
                 verb.add_argument("--from", dest="urls", action="append", metavar="PLACE", help="only this place")
             if name in ("verify", "restore"):
@@ -64,8 +66,6 @@ class Command(TerminalCommand):
             lines, told, failed = getattr(self, f"_{verb}")(options)
         except faults as error:
             raise CommandError(str(error).strip(), returncode=2) from error
-        except (OperationalError, InterfaceError) as error:
-            raise CommandError(f"The database does not answer: {str(error).strip()}", returncode=2) from error
         except ProgrammingError as error:
             words = f"The database lacks what this needs: {str(error).strip().splitlines()[0]}."
             raise CommandError(f"{words} Run `manage.py migrate`.", returncode=2) from error
@@ -198,6 +198,8 @@ class Command(TerminalCommand):
         from tasks_app.backup.restore import restore, served
 
         folder = options["folder"]
+        if options["dry_run"]:
+            return self._foresee(options)
         if options["home"]:
             folder = _in_home(folder)
         done = restore(
@@ -222,6 +224,7 @@ class Command(TerminalCommand):
         if not options["start"]:
             how = f"PUNCTUAL_HOME={options['folder']} make up" if options["home"] else f"pg_ctl -D {done.folder} start"
             lines.append(f"It is stopped. Start it with `{how}`.")
+            lines += _waits(done.waits_for)
             return lines, told, bool(done.lost)
         stopped = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -237,6 +240,27 @@ class Command(TerminalCommand):
                 if not server.alive:
                     raise EmbeddedError(f"The restored server ended. Its log ends with:\n{server.log_tail()}")
         return ["Stopped."], {"stopped": True}, bool(done.lost)
+
+    def _foresee(self, options: dict) -> Told:
+        from tasks_app.backup.restore import plan
+
+        folder = options["folder"] / "servers" / "postgres" if options["home"] else options["folder"]
+        given = {name: options[name] for name in ("to", "urls", "system")}
+        seen = plan(folder, label=options["base"], **given)
+        until = f"to {_moment(options['to'])}" if options["to"] else "to the last moment that is there"
+        spool = ", with what the spool has" if seen.spool else ""
+        lines = [
+            f"Nothing was changed. Base backup {seen.base}, complete since {_moment(seen.base_ended)}, would be "
+            f"unpacked from {' or '.join(seen.places)} into {seen.folder}: {seen.bytes / 1e6:,.0f} MB.",
+            f"Then {counted(seen.segments, 'segment')} of the log would be replayed{spool}, at most "
+            f"{seen.log_bytes / 1e6:,.0f} MB, {until}.",
+            *(f"! {place} can't be read: {why}." for place, why in seen.away.items()),
+            *(f"! It would end before segment {name} of the log: {why}." for name, why in seen.missing.items()),
+        ]
+        if not seen.has_room:
+            lines.append(f"! There is no room for it: the disk has {seen.free_bytes / 1e6:,.0f} MB free.")
+        wrong = bool(seen.missing) or not seen.has_room
+        return lines, asdict(seen) | {"has_room": seen.has_room}, wrong
 
     def _say(self, options: dict) -> Callable[[str], None]:
         return lambda line: None if options["json"] else self.stderr.write(f"{line} …")
@@ -269,6 +293,7 @@ def _for_restore(verb: ArgumentParser) -> None:
     verb.add_argument("folder", type=Path, help="a new one, which becomes the server's data directory")
     verb.add_argument("--to", type=_a_moment, metavar="TIME", help="such as 2026-11-16T14:05:00+00:00; else the last")
     verb.add_argument("--home", action="store_true", help="make the folder a home for `make up` with this database")
+    verb.add_argument("--dry-run", action="store_true", help="say what would be restored from where, and do nothing")
     verb.add_argument("--start", action="store_true", help="start it on a socket of its own, and stay until Ctrl-C")
 
 
@@ -354,6 +379,17 @@ def _after(after: Any, folder: Path) -> list[str]:
         f"After that the original ran {counted(after.tasks_run, 'task')} and took on "
         f"{counted(len(after.added), 'new one')}{more}: "
         f"they are listed in {folder}.after.json."
+    ]
+
+
+def _waits(name: str) -> list[str]:
+    """The settings of the original are in it, and commits would hang without a word."""
+    if not name:
+        return []
+    return [
+        f"! Its synchronous_standby_names is {name!r}, as the original's was: no commit returns until that streams "
+        "from it. Start `backup stream --synchronous`, or the standby, for it; or run ALTER SYSTEM RESET "
+        "synchronous_standby_names and SELECT pg_reload_conf() there."
     ]
 
 

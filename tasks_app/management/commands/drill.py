@@ -7,6 +7,7 @@ Exit code 0: all limits were met. 1: one was missed. 2: a drill could not be don
 --compare, a figure is worse than last time.
 """
 
+import errno
 import json
 import os
 import signal
@@ -71,6 +72,7 @@ class Command(TerminalCommand):
         folder: Path = options["report"]
         try:
             earlier = history.read(folder)
+            _refuse_closed(folder)
             results = []
             for name in names:
                 result = self._perform(name, wanted)
@@ -160,6 +162,13 @@ def _names(given: list[str]) -> list[str]:
                 f"There is no drill {name!r}.{nearest(name, (*DRILLS, ALL))} There are: {known}.", returncode=CANT
             )
     return list(dict.fromkeys(given))
+
+
+def _refuse_closed(folder: Path) -> None:
+    """Before anything starts: a drill takes minutes, and its result would be lost."""
+    there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(there))
 
 
 def _number(text: object, option: str, least: float, most: float) -> float:

@@ -9,12 +9,13 @@ from django.db.models.functions import Now
 from tasks_app.core.durations import seconds_of
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.phrases import counted
-from tasks_app.lifecycle.taken_back import SETTLED, TOLD, VERB
+from tasks_app.lifecycle.taken_back import BEGUN, SETTLED, TOLD, VERB
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import AuditEntry
 
 WORDS = {
     SETTLED: "Done by a worker, and done again since: what a handler did elsewhere happens twice",
+    BEGUN: "Begun by a worker, and begun anew since: what a handler did elsewhere by then happens twice",
     TOLD: "Told to a subscriber, and never happened on this server",
 }
 SHOWN = 20  # of each kind, for people

@@ -1,6 +1,7 @@
 """`manage.py site show|activate|standby`: which site works; another one takes over, or none works.
 
-Exit code 0: done. 1: it was refused, and nothing was changed; or the old site could not be shut out yet.
+Exit code 0: done. 1: it was refused, and nothing was changed; or the old site could not be shut out yet. 2: the
+database can't be used.
 """
 
 import json

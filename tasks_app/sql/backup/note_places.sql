@@ -1,6 +1,7 @@
 -- note_places: what is known of each place for backups, and the moment and the position of the log at which this was asked:
 -- a place that has the log up to there has all that was committed before. What is not told stays as it was last known; a
 -- place that is no longer in the settings is forgotten.
+-- The commit waits for nobody: whoever notes this may be the one who starts the receiver again that commits wait for.
 WITH told AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(%(told)s::jsonb)
         AS t (number int2, place text, covered_until timestamptz, behind_bytes int8, base text, base_at timestamptz,
@@ -28,3 +29,4 @@ WITH told AS MATERIALIZED (
         error_since = CASE WHEN excluded.error <> '' THEN coalesce(p.error_since, excluded.error_since) END
 )
 SELECT clock_timestamp(), pg_current_wal_flush_lsn()::text
+WHERE (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'

@@ -8,4 +8,4 @@ SELECT (SELECT system_identifier FROM pg_control_system()),
             THEN ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int END,
        CASE WHEN pg_has_role('pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') ELSE '' END,
        current_setting('cluster_name'),
-       coalesce(host(inet_server_addr()), '')
+       coalesce(host(inet_server_addr()), ''), pg_is_in_recovery()

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -18,14 +19,14 @@ from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
 from tasks_app.backup.places import vacant, wrap
 from tasks_app.backup.programs import link
-from tasks_app.backup.recovery import Recovery
+from tasks_app.backup.recovery import Recovery, waits_for
 from tasks_app.backup.restore import Restored, restore, served, the_system
 from tasks_app.backup.server import ask_server
 from tasks_app.backup.shipping import FOLDER, has_hole
 from tasks_app.backup.sources import Sources
 from tasks_app.backup.stream import Stream, Tended, note_content
-from tasks_app.core.wal import piece_of
-from tasks_app.database import our_connection
+from tasks_app.core.wal import LEAST_RECORD, piece_of
+from tasks_app.database import close_connections, our_connection
 from tasks_app.embedded.account import server_account
 from tasks_app.engine.watch.backup_status import read_backups
 from tasks_app.lifecycle.installation import look, touch
@@ -113,6 +114,10 @@ def test_a_moment_comes_back_without_what_came_after_it(stream, ground):
     (ground.folder / "moment.unfinished" / "data" / "PG_VERSION").write_text("half")
 
     folder = ground.folder / "moment"
+    there = sorted(ground.folder.iterdir())
+    code, told, _ = backup("restore", str(folder), "--dry-run", "--from", str(ground.b))
+    assert (code, sorted(ground.folder.iterdir())) == (0, there)
+    assert f"Base backup {ground.base.label}, complete since" in told and f"unpacked from {ground.b} into" in told
     code, told, said = backup("restore", str(folder), "--to", moment.isoformat(), "--from", str(ground.b))
 
     # The original has both: what it has and the copy lacks is listed.
@@ -305,11 +310,55 @@ def test_a_synchronous_stream_has_each_commit_when_it_returns(stream, ground):
             wait_until(lambda: execute(sync) == [(1,)], SECONDS, describe=lambda: again.receiver.error)
             commit_task("on two disks")
             parts = [path.read_bytes() for path in again.spool.iterdir() if path.name[:8].isalnum()]
+            # Commits wait for a receiver that has died: whoever starts it again must not.
+            os.kill(again.receiver._process.pid, signal.SIGKILL)
+            wait_until(lambda: execute(sync) == [(0,)], SECONDS)
+            noting = threading.Thread(target=_note_durably, args=[again], daemon=True)
+            noting.start()
+            noting.join(30)
+            stuck = noting.is_alive()
+            wait_until(lambda: again.run_once() or execute(sync) == [(1,)], SECONDS)
+            noting.join()
         noted(silent=50.0)
         touch()
         assert look().standbys == {}  # whoever receives the log for a backup is never promoted
 
     assert any(b"on two disks" in part for part in parts)  # and nothing was shipped since
+    assert not stuck
+
+
+def _note_durably(stream: Stream) -> None:
+    """In a session whose commits wait, as they do where nobody has set anything else."""
+    execute("SET synchronous_commit = on")
+    stream.note()
+    close_connections()
+
+
+def test_a_place_is_behind_the_last_moment_that_it_has_passed_not_the_last_note(stream):
+    ship(stream)
+    commit_task("between two notes")
+    committed = now()
+    stream.sample()
+    _, position = stream._samples[-1]
+
+    def there() -> bool:
+        stream.receiver.run_once()
+        return all((one.run_once(), (one.position or 0) > position - LEAST_RECORD)[1] for one in stream.shippers)
+
+    wait_until(there, SECONDS)
+    stream.note()
+
+    assert all(one.covered_until >= committed for one in BackupPlace.objects.all())
+
+
+def test_a_restored_server_is_known_to_wait_for_whom_the_original_waited_for(tmp_path):
+    assert waits_for(tmp_path) == ""
+    (tmp_path / "postgresql.conf").write_text("#synchronous_standby_names = 'x'\nsynchronous_standby_names = 'db2'\n")
+    assert waits_for(tmp_path) == "db2"
+    (tmp_path / "postgresql.auto.conf").write_text("synchronous_standby_names = 'punctual_backup'\n")
+    assert waits_for(tmp_path) == "punctual_backup"
+    (tmp_path / "postgresql.auto.conf").write_text("synchronous_standby_names = ''\n")
+    assert waits_for(tmp_path) == ""
 
 
 def test_over_a_gap_in_the_log_the_stream_goes_on_with_a_new_base(stream, ground, caplog):
@@ -430,6 +479,8 @@ def test_the_command_tells_people_and_machines(stream, ground):
     wait_until(lambda: stream.run_once() or not any(one.late for one in read_backups()), SECONDS, describe=read_backups)
     code, told, _ = backup()
     assert (code, told.count("behind"), told.count(ground.base.label)) == (0, 2, 2)
+    for words in (["--json"], ["--json", "status"], ["status", "--json"]):
+        assert [one["base"] for one in json.loads(backup(*words)[1])] == [ground.base.label] * 2
     code, told, _ = backup("list", "--json")
     assert (code, {one["label"] for one in json.loads(told)}) == (0, {ground.base.label})
     assert backup("list")[1].count(ground.base.label) == 2

@@ -1,19 +1,23 @@
 """A process works on no standby, and on no server that another was promoted past, whatever Redis has lost."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
 from tasks_app.conf import conf
 from tasks_app.database import our_connection
 from tasks_app.engine.barrier import Barrier
+from tasks_app.engine.operations.api_tokens import issue_for_metrics, may_read_metrics
 from tasks_app.engine.primaries import PRIMARIES, TIMELINES, NotPrimary, Primaries, opened
 from tasks_app.lifecycle.installation import look, read_facts, read_installation
-from tasks_app.models import Installation
+from tasks_app.models import ApiToken, Installation
+from tasks_app.sql import execute
 from tests.support.marks import commits
+from tests.support.operators import operator
 from tests.support.quarantine import using
 from tests.support.stack import database_proxy
 
@@ -98,17 +102,33 @@ def test_an_operator_can_go_on_with_an_older_timeline_and_nobody_raises_it_again
         other.check(row.facts, row)
 
 
-def test_a_standby_is_refused_whatever_it_says_of_itself(row, monkeypatch):
-    monkeypatch.setattr("tasks_app.engine.primaries.in_recovery", lambda: True)
+@pytest.fixture
+def standby() -> Iterator[None]:
+    """The server answers that it is one, to this connection, which was told otherwise when it was made: so it is with a
+    pooler in between, which says what it remembers."""
+    execute("CREATE SCHEMA pretending")
+    execute("CREATE FUNCTION pretending.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT TRUE'")
+    execute("SET search_path = pretending, pg_catalog, public")
+    yield
+    execute("RESET search_path")
+    execute("DROP SCHEMA pretending CASCADE")
+
+
+def test_a_standby_is_refused_by_what_it_answers(row, standby):
     barrier = Barrier()
 
     with pytest.raises(NotPrimary, match="is a standby: nothing can be written there"):
         barrier.look()
     assert (barrier.open, connection.connection) == (False, None)
 
-    monkeypatch.undo()
-    barrier.look()
+    barrier.look()  # by a new connection, to which it answers otherwise
     assert barrier.open
+
+
+def test_on_a_standby_the_use_of_a_token_is_not_noted(standby):
+    _, text = issue_for_metrics("prometheus", operator())
+
+    assert (may_read_metrics(text), ApiToken.objects.get().last_used_at) == (True, None)
 
 
 def test_a_process_that_is_refused_leaves_with_all_its_threads_and_asks_the_other_server_first(row):
@@ -147,3 +167,10 @@ def test_a_server_that_swallows_packets_costs_the_first_connection_alone(row):
         assert (tried, proxy.accepted) == (1, 1)
         assert connection.connection.info.host == host
     proxy.close()
+
+
+@pytest.mark.parametrize("words", ["site show", "quarantine show", "failover report"])
+def test_a_command_that_finds_no_server_says_so_and_ends_with_2(words, transactional_db):
+    with using(HOST="/nowhere"), pytest.raises(CommandError, match=r"The database can't be used: .*/nowhere") as told:
+        call_command(*words.split())
+    assert told.value.returncode == 2

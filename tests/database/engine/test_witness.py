@@ -7,15 +7,18 @@ from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models.functions import Now
 
+from tasks_app.client import handler
 from tasks_app.conf import conf
 from tasks_app.core.events import Event
+from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.witness import KEPT_TASKS, TOLD, WITNESS, Witness
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.installation import SKIPPED_NUMBERS, look, read_installation
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AuditEntry, OutboxEvent, ScheduleTask
+from tasks_app.models import AuditEntry, OutboxEvent, ScheduleTask, TaskBatch
 from tests.support.marks import commits
 from tests.support.moves import claimed, scheduled
 from tests.support.quarantine import noted
@@ -72,6 +75,27 @@ def test_what_is_settled_on_the_new_primary_too_is_not_noted(row, monkeypatch):
     seen.compare(promoted(row), beat=False)
 
     assert (noted_tasks(), len(seen._batches)) == ([], 0)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_run_whose_start_is_not_known_any_more_is_noted_and_one_that_was_reaped_is_not(row, monkeypatch, kept):
+    seen = witness(row)
+    monkeypatch.setattr("tasks_app.engine.worker.executor.WITNESS", seen)
+
+    @handler("T_FAILING_OVER")
+    def fail_over(task) -> None:
+        """The primary is lost meanwhile; the standby has the start of the batch, and reaps it, or has never seen it."""
+        seen.compare(promoted(row), beat=False)
+        batches = TaskBatch.objects.filter(started_at__isnull=False)
+        batches.update(finished_at=Now(), reaped=True) if kept else batches.delete()
+
+    try:
+        report = run_batch(claimed("a", "b", task_type="T_FAILING_OVER"), guarded=False)
+    finally:
+        REGISTRY.discard("T_FAILING_OVER")
+
+    ids = ScheduleTask.objects.order_by("id").values_list("id", flat=True)
+    assert (report.settled, noted_tasks()) == (0, [] if kept else [("begun and lost", one, "default") for one in ids])
 
 
 def test_without_a_standby_nothing_is_kept_and_with_one_not_more_than_so_much(row, redis):
@@ -133,7 +157,7 @@ def test_a_new_connection_of_a_beat_looks_for_them_too(row, monkeypatch):
     there = OutboxEvent.objects.latest("id")
     witness(row).told("billing", [event_of(there.id + 1, task=8)])
     monkeypatch.setattr(BARRIER, "_beat", True)
-    monkeypatch.setattr(WITNESS, "_timeline", row.facts.timeline - 1)
+    monkeypatch.setattr(WITNESS, "timeline", row.facts.timeline - 1)
 
     BARRIER.look()
 
@@ -145,7 +169,7 @@ def test_a_process_of_a_site_that_was_left_looks_for_them_too(row, monkeypatch):
     WITNESS.compare(row, beat=False)
     lost = start(claimed("a"), "w")
     WITNESS.settled(lost)
-    monkeypatch.setattr(WITNESS, "_timeline", row.facts.timeline - 1)
+    monkeypatch.setattr(WITNESS, "timeline", row.facts.timeline - 1)
 
     with at("b"):
         BARRIER.look()
@@ -159,7 +183,7 @@ def test_a_fault_in_the_comparison_keeps_no_process_from_its_work(row, caplog):
     WITNESS.compare(row, beat=False)
     for number in (uuid4(), str(uuid4())):  # no statement takes both
         WITNESS.settled(replace(start(claimed(str(number)), "w"), batch_no=number))
-    WITNESS._timeline -= 1
+    WITNESS.timeline -= 1
 
     BARRIER.look()
 

@@ -71,7 +71,14 @@ from tasks_app.lifecycle.release import release_children, walk
 from tasks_app.lifecycle.site import activate as activate_site
 from tasks_app.lifecycle.site import open_chosen, resume_step
 from tasks_app.lifecycle.start import start
-from tasks_app.lifecycle.taken_back import SeenTask, SettledBatch, ToldRow, note_lost_batches, note_lost_events
+from tasks_app.lifecycle.taken_back import (
+    SeenBatch,
+    SeenTask,
+    ToldRow,
+    note_lost_batches,
+    note_lost_events,
+    note_lost_run,
+)
 from tasks_app.lifecycle.turns import give_turns, to_decide
 from tasks_app.lifecycle.view import history
 from tasks_app.metrics.reading import read as scrape
@@ -326,7 +333,8 @@ def look_for_lost() -> None:
     row = look_at_installation()
     now = timezone.now()
     task = SeenTask(1, "default", "T_PLAIN", "k")
-    note_lost_batches(row, [SettledBatch(uuid4(), [task])] * 50, now - timedelta(hours=1))
+    note_lost_batches(row, [SeenBatch(uuid4(), [task])] * 50, now - timedelta(hours=1))
+    note_lost_run(row, SeenBatch(uuid4(), [task]), now - timedelta(hours=1))
     note_lost_events(row, [ToldRow(10**12 + n, now, "task.succeeded", "them", [task]) for n in range(50)])
 
 

@@ -115,6 +115,16 @@ def test_a_doubled_ordinary_effect_is_counted_and_must_be_explained_by_a_run_tha
     assert (unexplained.passed, unexplained.doubled_ordinary) == (False, 1)
 
 
+@pytest.mark.parametrize(
+    "evidence",
+    [with_key("x", Asked(UNKNOWN, False), lines=1), with_key("x", LINE, "SUCCESS", lines=2, in_flight=1)],
+    ids=["gone", "done again"],
+)
+def test_what_a_failover_has_taken_back_from_somebody_who_saw_it_must_be_reported(evidence):
+    assert [one.partition(":")[0] for one in judge(evidence).faults_found] == ["unexplained"]
+    assert judge(replace(evidence, reported=Counter(["x"]))).passed
+
+
 def test_more_doubled_effects_than_tasks_in_flight_are_seen_even_if_each_has_an_excuse():
     doubled = with_key("x", LINE, "SUCCESS", lines=3, unsettled_runs=Counter(x=2))
 
