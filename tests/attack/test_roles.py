@@ -463,6 +463,20 @@ def test_alarms_subscriptions_and_secrets_are_made_for_the_own_tenant_and_within
     assert set(AlarmRule.objects.get().channels) == {shared.id, own.id}
     assert (stream.sink, stream.target["stream"], stream.events) == ("stream", "everybody", ["task.dead"])
     assert post(f"alarmchannel/{shared.id}/test/")[0] == 404
+    for verb in (
+        "pause",
+        "resume",
+        "secret",
+        "withdraw",
+        "delete",
+    ):  # in the scope of the tenant, as the database has it
+        assert post(f"subscription/{told.id}/order/{verb}/")[0] in (200, 302), verb
+    kept = Secret.objects.get()
+    assert post(f"secret/{kept.id}/set/", keep_old="on", hosts="api.example.com")[0] == 200
+    assert post(f"secret/{kept.id}/withdraw/")[0] == post(f"secret/{kept.id}/delete/")[0] == 302
+    assert post(f"alarmchannel/{own.id}/edit/", url="", revision=own.revision)[0] == 302
+    assert post(f"alarmrule/{rule.id}/delete/")[0] == post(f"alarmchannel/{own.id}/delete/")[0] == 302
+    assert {one.name for one in Subscription.objects.all()} == {"theirs"} and not Secret.objects.exists()
 
 
 def test_a_role_has_the_secrets_of_its_tenant_over_the_api_too(redis):
