@@ -6,15 +6,15 @@ from uuid import uuid4
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
-from tasks_app.core.alarms import WORDS, ChannelKind
+from tasks_app.console.scope import member, whose
+from tasks_app.core.alarms import OPERATORS_ONLY, WORDS, ChannelKind
 from tasks_app.core.keyring import CannotUnseal
 from tasks_app.engine.operations.api_tokens import listed
 from tasks_app.lifecycle.alarms.channels import MOST_PER_HOUR, NAME_LENGTH, USUAL_PER_HOUR, ChannelRequest, target_of
 from tasks_app.lifecycle.alarms.rules import RUNBOOK_LENGTH, RuleRequest
 from tasks_app.models import AlarmChannel, AlarmRule
-from tasks_app.models.schedule_task import TENANT_LENGTH
 
-from .forms import reason_field
+from .forms import TenantField, reason_field
 
 LARGEST = 2**63 - 1
 KIND_WORDS = {
@@ -37,8 +37,10 @@ class AlarmOrderForm(forms.Form):
 
 
 class AlarmRuleForm(AlarmOrderForm):
+    kept: tuple[int, ...] = ()  # channels of the operators that a member's rule tells, too: they stay
+
     name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_LENGTH)
-    tenant = forms.CharField(label=gettext_lazy("Tenant; empty: all of them"), max_length=TENANT_LENGTH, required=False)
+    tenant = TenantField(label=gettext_lazy("Tenant; empty: all of them"), required=False)
     enabled = forms.BooleanField(label=gettext_lazy("It is on"), required=False)
     conditions = forms.MultipleChoiceField(
         label=gettext_lazy("When"),
@@ -75,13 +77,19 @@ class AlarmRuleForm(AlarmOrderForm):
     def __init__(self, data, *, rule: AlarmRule | None, initial: dict | None = None) -> None:
         usual = {"repeat_minutes": 30, "quiet_minutes": 10, "enabled": True} | (initial or {})
         super().__init__(data, initial=_of_rule(rule) if rule else usual)
-        known = AlarmChannel.objects.order_by("name").values_list("id", "name", "tenant", "kind")
+        known = AlarmChannel.objects.filter(**whose()).order_by("name").values_list("id", "name", "tenant", "kind")
         self.fields["channels"].choices = [
             (number, f"{name} ({kind}, {gettext('operators') if tenant is None else tenant})")
             for number, name, tenant, kind in known
         ]
         if rule is not None:
             del self.fields["tenant"]
+        if member() is not None:
+            when = self.fields["conditions"]
+            when.choices = [(one, words) for one, words in when.choices if one not in OPERATORS_ONLY]
+            shown = {number for number, _ in self.fields["channels"].choices}
+            self.kept = tuple(one for one in rule.channels if one not in shown) if rule else ()
+            self.fields["channels"].required = not self.kept
 
     @property
     def groups(self) -> list:
@@ -93,7 +101,7 @@ class AlarmRuleForm(AlarmOrderForm):
         return RuleRequest(
             name=given["name"],
             conditions=tuple(given["conditions"]),
-            channels=tuple(given["channels"]),
+            channels=(*self.kept, *given["channels"]),
             task_types=tuple(listed(given["task_types"])),
             job=given["job"],
             late_seconds=given["late_seconds"],
@@ -107,9 +115,7 @@ class AlarmRuleForm(AlarmOrderForm):
 
 class AlarmChannelForm(AlarmOrderForm):
     name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_LENGTH)
-    tenant = forms.CharField(
-        label=gettext_lazy("Tenant; empty: the operators'"), max_length=TENANT_LENGTH, required=False
-    )
+    tenant = TenantField(label=gettext_lazy("Tenant; empty: the operators'"), required=False)
     kind = forms.ChoiceField(
         label=gettext_lazy("Kind"), choices=[(str(one), words) for one, words in KIND_WORDS.items()]
     )
@@ -123,13 +129,17 @@ class AlarmChannelForm(AlarmOrderForm):
 
     def __init__(self, data, *, channel: AlarmChannel | None) -> None:
         super().__init__(data, initial=_of_channel(channel))
+        if member() is not None:  # mail goes out in the installation's name: its operators say to whom
+            del self.fields["to"]
+            kinds = self.fields["kind"]
+            kinds.choices = [(one, words) for one, words in kinds.choices if one != ChannelKind.EMAIL]
         if channel is not None:
             for name in ("tenant", "kind"):
                 del self.fields[name]
             if channel.kind == ChannelKind.EMAIL:
                 del self.fields["url"]
             else:
-                del self.fields["to"]
+                self.fields.pop("to", None)
                 self.fields["url"].label = gettext("Another address; empty: it stays at {shown}").format(
                     shown=channel.shown
                 )

@@ -1,6 +1,7 @@
 """The pages of alarms: what is wrong now and was before, the rules that found it, and the channels that are told."""
 
 from collections.abc import Callable
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
@@ -11,6 +12,7 @@ from django.urls import path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import member, seen, whose, working_in
 from tasks_app.console.site import console
 from tasks_app.core.errors import NotThere, PunctualError
 from tasks_app.engine.operations import alarms as operations
@@ -93,15 +95,16 @@ class AlarmRuleAdmin(AlarmPages):
     @requires(may_view_alarms)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        found = list(AlarmRule.objects.order_by("tenant", "name")[:SHOWN])
-        names = dict(AlarmChannel.objects.values_list("id", "name"))
-        open_now = set(AlarmIncident.objects.filter(closed_at__isnull=True).values_list("rule", flat=True)[:SHOWN])
+        found = list(AlarmRule.objects.filter(**whose()).order_by("tenant", "name")[:SHOWN])
+        names = _channel_names()
+        still_open = AlarmIncident.objects.filter(closed_at__isnull=True, **whose())
+        open_now = set(still_open.values_list("rule", flat=True)[:SHOWN])
         rows = [
             (
                 rule,
                 conditions_of(rule),
                 about(rule),
-                [names.get(one, one) for one in rule.channels],
+                [names.get(one) or gettext("one of the operators'") for one in rule.channels],
                 rule.id in open_now,
             )
             for rule in found
@@ -137,7 +140,7 @@ class AlarmRuleAdmin(AlarmPages):
             messages.success(request, gettext("{name} was saved.").format(name=form.cleaned_data["name"]))
             return HttpResponseRedirect(console_url(RULES))
         title = gettext("New alarm rule") if rule is None else gettext("Edit: {name}").format(name=rule.name)
-        context = self.page(request, title, form=form, rule=rule, channels=AlarmChannel.objects.exists())
+        context = self.page(request, title, form=form, rule=rule, channels=bool(form.fields["channels"].choices))
         return TemplateResponse(request, "tasks_app/alarm_rule_form.html", context, status=_status(request))
 
 
@@ -158,14 +161,15 @@ class AlarmChannelAdmin(AlarmPages):
     @requires(may_view_alarms)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        found = list(AlarmChannel.objects.defer("target").order_by("tenant", "name")[:SHOWN])
+        found = list(AlarmChannel.objects.filter(**whose()).defer("target").order_by("tenant", "name")[:SHOWN])
         context = self.page(request, found=found, shown=SHOWN if len(found) == SHOWN else None)
         return TemplateResponse(request, "tasks_app/alarm_channels.html", context)
 
     @requires(may_view_alarms)
     def channel_view(self, request: HttpRequest, channel_id: int) -> HttpResponse:
         channel = _found(AlarmChannel, channel_id, "channel")
-        rules = list(AlarmRule.objects.filter(channels__contains=[channel.id]).order_by("name")[:PAGE])
+        naming = AlarmRule.objects.filter(channels__contains=[channel.id], **whose())
+        rules = list(naming.order_by("name")[:PAGE])
         context = self.page(request, channel.name, channel=channel, rules=rules, alerts=alerts_of_channel(channel.id))
         return TemplateResponse(request, "tasks_app/alarm_channel.html", context)
 
@@ -213,7 +217,7 @@ class AlarmChannelAdmin(AlarmPages):
     def test_view(self, request: HttpRequest, channel_id: int) -> HttpResponse:
         channel = _found(AlarmChannel, channel_id, "channel")
         try:
-            tested = operations.test_channel(channel, Operator(request.user.get_username(), "the test button"))
+            tested = operations.test_channel(channel, _operator(request, "the test button"))
         except PunctualError as error:
             messages.warning(request, gettext("No test alert was sent: {error}").format(error=error))
         else:
@@ -268,7 +272,8 @@ class AlarmIncidentAdmin(AlarmPages):
         context = self.page(request, form=form, found=None)
         if form.is_valid():
             given = form.cleaned_data
-            wanted = IncidentFilter(everybody=True, open_only=given["show"] == "open", rule=given["rule"])
+            whom = {"everybody": True} if member() is None else {"tenant": working_in()}
+            wanted = IncidentFilter(open_only=given["show"] == "open", rule=given["rule"], **whom)
             found, more = page_of_incidents(wanted, given["after"], PAGE)
             names, query = rule_names(found), request.GET.copy()
             query["after"] = str(more or "")
@@ -280,15 +285,16 @@ class AlarmIncidentAdmin(AlarmPages):
     def incident_view(self, request: HttpRequest, incident_id: int) -> HttpResponse:
         one = _found(AlarmIncident, incident_id, "incident")
         task = one.sample.get("task")
-        sees_task = may_view(request) and isinstance(task, int) and ScheduleTask.objects.filter(id=task).exists()
-        sees_job = one.job and may_view_jobs(request) and JobDefinition.objects.filter(id=one.job).exists()
+        sees_task = may_view(request) and isinstance(task, int)
+        sees_task = sees_task and ScheduleTask.objects.filter(id=task, **whose()).exists()
+        sees_job = one.job and may_view_jobs(request) and JobDefinition.objects.filter(id=one.job, **whose()).exists()
         context = self.page(
             request,
             title_of(one),
             incident=one,
-            rule=AlarmRule.objects.filter(id=one.rule).first(),
+            rule=AlarmRule.objects.filter(id=one.rule, **whose()).first(),
             alerts=alerts_of_incident(one.id),
-            channels=dict(AlarmChannel.objects.values_list("id", "name")),
+            channels=_channel_names(),
             sees_task=sees_task,
             sees_job=sees_job,
             sees_tasks=may_view(request),
@@ -299,7 +305,7 @@ class AlarmIncidentAdmin(AlarmPages):
 def done(request: HttpRequest, form: AlarmOrderForm, deed: Callable[[Operator], object]) -> object:
     """What the deed says, or True if this form was sent before; False, and the form says why, if it can't be done."""
     try:
-        by = Operator(request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"])
+        by = _operator(request, form.cleaned_data["reason"], operation=form.cleaned_data["operation"])
         return once(by, lambda: deed(by)) or True
     except NotThere as error:
         raise Http404(str(error)) from None
@@ -313,6 +319,15 @@ def done(request: HttpRequest, form: AlarmOrderForm, deed: Callable[[Operator], 
             ),
         )
     return False
+
+
+def _operator(request: HttpRequest, reason: str, **more: UUID) -> Operator:
+    """Bound to the tenant that somebody works in, as its tokens are."""
+    return Operator(request.user.get_username(), reason, tenant=working_in(), **more)
+
+
+def _channel_names() -> dict[int, str]:
+    return dict(AlarmChannel.objects.filter(**whose()).values_list("id", "name"))
 
 
 def _save_rule(form: AlarmRuleForm, rule: AlarmRule | None, by: Operator) -> AlarmRule:
@@ -349,7 +364,7 @@ _NOT_THERE = {
 
 
 def _found(model: type, number: int, noun: str):
-    row = model.objects.filter(id=number).first() if number <= LARGEST else None
+    row = seen(model.objects.filter(id=number).first() if number <= LARGEST else None)
     if row is None:
         raise Http404(str(_NOT_THERE[noun]))
     return row

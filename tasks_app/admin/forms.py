@@ -80,7 +80,7 @@ class TenantField(forms.CharField):
 
     def get_bound_field(self, form: forms.Form, field_name: str) -> forms.BoundField:
         if (own := working_in()) is not None:
-            self.initial, self.widget.attrs["readonly"] = own, True
+            self.initial, self.widget.attrs["readonly"], self.label = own, True, gettext("Tenant")
         return super().get_bound_field(form, field_name)
 
     def bound_data(self, data: object, initial: object) -> object:

@@ -152,7 +152,7 @@ def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     asked = member()
     if asked is not None and asked.owns_only:
         raise PermissionDenied
-    if why is None and form.is_valid():
+    if form.is_valid():
         given = form.cleaned_data
         operator = Operator(request.user.get_username(), given["reason"], given["operation"])
         within = {} if asked is None else {"types": asked.usable_types(), "lanes": asked.lanes}

@@ -121,19 +121,21 @@ def may_operate_members(request: HttpRequest) -> bool:
 
 
 def may_view_subscriptions(request: HttpRequest) -> bool:
-    return _may(request, VIEW_SUBSCRIPTIONS)
+    return _may(request, VIEW_SUBSCRIPTIONS, Right.READ)
 
 
 def may_operate_subscriptions(request: HttpRequest) -> bool:
-    return may_view_subscriptions(request) and _may(request, OPERATE_SUBSCRIPTIONS)
+    return may_view_subscriptions(request) and _may(request, OPERATE_SUBSCRIPTIONS, Right.OPERATE)
 
 
 def may_view_secrets(request: HttpRequest) -> bool:
-    return _may(request, VIEW_SECRETS)
+    """And callbacks, which they are for, are open to the tenant."""
+    asked = member()
+    return _may(request, VIEW_SECRETS, Right.READ) and (asked is None or asked.may_keep_secrets)
 
 
 def may_operate_secrets(request: HttpRequest) -> bool:
-    return may_view_secrets(request) and _may(request, OPERATE_SECRETS)
+    return may_view_secrets(request) and _may(request, OPERATE_SECRETS, Right.OPERATE)
 
 
 def may_view_hosts(request: HttpRequest) -> bool:
@@ -169,11 +171,11 @@ def may_operate_installation(request: HttpRequest) -> bool:
 
 
 def may_view_alarms(request: HttpRequest) -> bool:
-    return _may(request, VIEW_ALARMS)
+    return _may(request, VIEW_ALARMS, Right.READ)
 
 
 def may_operate_alarms(request: HttpRequest) -> bool:
-    return may_view_alarms(request) and _may(request, OPERATE_ALARMS)
+    return may_view_alarms(request) and _may(request, OPERATE_ALARMS, Right.OPERATE)
 
 
 def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):

@@ -10,6 +10,7 @@ from django.urls import path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import whose
 from tasks_app.console.site import console
 from tasks_app.core.callbacks import HEADER_LENGTH, NAME_LENGTH
 from tasks_app.core.errors import PunctualError
@@ -19,11 +20,10 @@ from tasks_app.engine.operations.jobs import once
 from tasks_app.lifecycle import secret_verbs
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Secret
-from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
-from .forms import reason_field
+from .forms import TenantField, reason_field
 from .rights import LookOnly, may_operate_secrets, may_view_secrets, requires
 
 SHOWN = 500
@@ -40,7 +40,7 @@ class ReasonOnly(forms.Form):
 
 class SecretForm(ReasonOnly):
     name = forms.CharField(label=gettext_lazy("Name, by which callbacks refer to it"), max_length=NAME_LENGTH)
-    tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=TENANT_LENGTH)
+    tenant = TenantField(initial=DEFAULT_TENANT)
     value = forms.CharField(
         label=gettext_lazy("Value; empty: one that signs is made, and shown once on the next page"),
         max_length=HEADER_LENGTH,
@@ -58,7 +58,6 @@ class SecretForm(ReasonOnly):
 
     def __init__(self, *args, secret: Secret | None = None, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.initial |= {"tenant": DEFAULT_TENANT}
         if secret is not None:
             del self.fields["name"], self.fields["tenant"]
             self.initial |= {"hosts": ", ".join(secret.hosts)}
@@ -91,7 +90,7 @@ class SecretAdmin(LookOnly, ModelAdmin):
     @requires(may_view_secrets)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        found = list(Secret.objects.order_by("tenant", "name")[:SHOWN])
+        found = list(Secret.objects.filter(**whose()).order_by("tenant", "name")[:SHOWN])
         context = self._page(request, gettext("Secrets")) | {
             "found": found,
             "shown": SHOWN if len(found) == SHOWN else None,
@@ -173,7 +172,7 @@ def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
 
 
 def _row(secret_id: int) -> Secret:
-    row = Secret.objects.filter(id=secret_id).first() if secret_id < 2**63 else None
+    row = Secret.objects.filter(id=secret_id, **whose()).first() if secret_id < 2**63 else None
     if row is None:
         raise Http404(gettext("There is no such secret."))
     return row

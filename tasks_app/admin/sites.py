@@ -20,6 +20,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Recovery, Site
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.said import in_language
 from tasks_app.pages.typed import take_back
 
 from .rights import LookOnly, may_operate_installation, may_view_installation, requires
@@ -124,8 +125,9 @@ class SiteAdmin(LookOnly, ModelAdmin):
             "form": form,
             "button": button,
             "subject": site or gettext("all sites"),
-            "words": "{} {}".format(
-                seen, gettext("To go on, activate one.") if site is None else gettext("To go back, activate the other.")
+            "words": in_language(
+                seen.words,
+                gettext("To go on, activate one.") if site is None else gettext("To go back, activate the other."),
             ),
             "back": console_url(LIST),
             "danger": True,

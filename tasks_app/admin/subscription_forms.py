@@ -5,13 +5,14 @@ from uuid import uuid4
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
-from tasks_app.core.targets import Target, ToFunction, ToQueue, ToStream, ToWebhook
+from tasks_app.console.scope import member
+from tasks_app.core.targets import Target, ToFunction, ToQueue, ToStream, ToWebhook, target_of
 from tasks_app.lifecycle.subscriptions import NAME_LENGTH
 from tasks_app.models import Subscription
-from tasks_app.models.schedule_task import TENANT_LENGTH
 
-from .forms import UtcField, reason_field
+from .forms import TenantField, UtcField, reason_field
 
+_OTHER_SINKS = ("stream", "maxlen", "broker", "queue", "function")  # the fields of what is no webhook
 _SINKS = {
     Subscription.WEBHOOK: gettext_lazy("A webhook: each event is posted to an address, signed"),
     Subscription.STREAM: gettext_lazy("A Redis stream"),
@@ -51,9 +52,7 @@ class SubscriptionOrderForm(forms.Form):
 
 class SubscriptionForm(SubscriptionOrderForm):
     name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_LENGTH)
-    tenant = forms.CharField(
-        label=gettext_lazy("Tenant; empty: events of all tenants"), max_length=TENANT_LENGTH, required=False
-    )
+    tenant = TenantField(label=gettext_lazy("Tenant; empty: events of all tenants"), required=False)
     events = PatternsField(
         label=gettext_lazy("Events, such as task.dead, task.* or !task.late; the last that matches decides")
     )
@@ -81,6 +80,9 @@ class SubscriptionForm(SubscriptionOrderForm):
         super().__init__(
             *args, since="" if subscription else gettext("Also what happened since; empty: from now on"), **kwargs
         )
+        self.subscription = subscription
+        if member() is not None:
+            self._bind_to_tenant()
         if subscription is None:
             self.initial |= {"sink": Subscription.WEBHOOK, "maxlen": 100_000}
             return
@@ -94,10 +96,19 @@ class SubscriptionForm(SubscriptionOrderForm):
             "sink": subscription.sink,
         }
 
+    def _bind_to_tenant(self) -> None:
+        """A tenant's events go out of the house only: streams, queues and functions are everybody's. One that operators
+        have made for it keeps its receiver."""
+        kept = self.subscription is not None and self.subscription.sink != Subscription.WEBHOOK
+        for name in (*_OTHER_SINKS, "sink", *(("url",) if kept else ())):
+            del self.fields[name]
+
     @property
     def target(self) -> Target:
         given = self.cleaned_data
-        match given["sink"]:
+        if "url" not in self.fields:
+            return target_of(self.subscription.sink, self.subscription.target)
+        match given.get("sink", Subscription.WEBHOOK):
             case Subscription.WEBHOOK:
                 return ToWebhook(given["url"])
             case Subscription.STREAM:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.scope import member, whose, working_in
 from tasks_app.console.site import console
 from tasks_app.core.errors import NotThere, PunctualError
 from tasks_app.engine.operations import subscriptions
@@ -120,15 +121,18 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
     @requires(may_view_subscriptions)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        return TemplateResponse(request, "tasks_app/subscriptions.html", self.page(request) | {"relay": read_relay()})
+        context = self.page(request) | {"relay": read_relay(working_in())}
+        return TemplateResponse(request, "tasks_app/subscriptions.html", context)
 
     @requires(may_view_subscriptions)
     def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
         row = _row(object_id)
         context = self.page(request) | {"title": str(row), "original": row, "subscription": row}
-        context["lag"] = next((one for one in read_relay().subscriptions if one.id == row.id), None)
+        context["lag"] = next((one for one in read_relay(working_in()).subscriptions if one.id == row.id), None)
+        context["beat"] = row.holder_name if member() is None else ""
         context["deliveries"] = Delivery.objects.filter(subscription_id=row.id).order_by("-id")[:HISTORY]
-        context["entries"] = AuditEntry.objects.filter(subject=f"subscription {row}").order_by("-id")[:HISTORY]
+        about = AuditEntry.objects.filter(subject=f"subscription {row}", **whose())
+        context["entries"] = about.order_by("-id")[:HISTORY]
         context["verbs"] = [(verb, VERBS[verb]) for verb in _offered(row)]
         context["stuck"] = subscriptions.next_event(row) if _fails(row) else None
         context["may_view"] = may_view(request)
@@ -288,7 +292,7 @@ def _carried_out(form, deed: Callable[[Operator], object], request: HttpRequest)
 
 def _row(object_id: object) -> Subscription:
     try:
-        return Subscription.objects.get(id=int(object_id))
+        return Subscription.objects.get(id=int(object_id), **whose())
     except (ValueError, OverflowError, Subscription.DoesNotExist):
         raise Http404(
             gettext("There is no subscription {object_id!r}.").format(object_id=str(object_id)[:40])

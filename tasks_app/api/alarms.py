@@ -1,5 +1,6 @@
 """/alarms: rules, the channels that they tell, and the incidents that they found."""
 
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -25,6 +26,7 @@ from tasks_app.lifecycle.alarms import channels, rules
 from tasks_app.lifecycle.alarms.channels import MOST_PER_HOUR, ChannelRequest
 from tasks_app.lifecycle.alarms.rules import RuleRequest
 from tasks_app.lifecycle.alarms.view import title_of
+from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule, JobDefinition
 
 from .auth import caller
@@ -236,7 +238,7 @@ def create_alarm_rule(request: HttpRequest, body: AlarmRuleIn, idempotency_key: 
     tenant = _tenant(asked, given.pop("scope", AlarmScope.TENANT))
     made = RuleRequest(**{"task_types": (), **given})
     _refuse_beyond(asked, made)
-    return 201, AlarmRuleOut.of(rules.create_rule(made, operator(request, body.reason), tenant))
+    return 201, AlarmRuleOut.of(rules.create_rule(made, _operator(request, body.reason), tenant))
 
 
 @router.get("/rules/{rule_id}", response=AlarmRuleOut, summary="Read an alarm rule")
@@ -255,7 +257,7 @@ def edit_alarm_rule(
     """A field that is left out stays as it is. What is open stays open, unless the rule is turned off."""
     rule = _rule(request, rule_id)
     edited = rules.edit_rule(
-        rule.id, _given(body), operator(request, body.reason), tenant=rule.tenant, revision=_revision(if_match)
+        rule.id, _given(body), _operator(request, body.reason), tenant=rule.tenant, revision=_revision(if_match)
     )
     _refuse_beyond(caller(request), edited)
     return 200, AlarmRuleOut.of(edited)
@@ -265,7 +267,7 @@ def edit_alarm_rule(
 @mutation
 def delete_alarm_rule(request: HttpRequest, rule_id: Id, if_match: Revision = None, idempotency_key: Key = None):
     rule = _rule(request, rule_id)
-    rules.delete_rule(rule.id, operator(request), tenant=rule.tenant, revision=_revision(if_match))
+    rules.delete_rule(rule.id, _operator(request), tenant=rule.tenant, revision=_revision(if_match))
     return 204, None
 
 
@@ -287,7 +289,7 @@ def create_alarm_channel(request: HttpRequest, body: AlarmChannelIn):
     installation's name, so that operators make the channels that send it."""
     given = _given(body)
     tenant = _tenant(caller(request), given.pop("scope", AlarmScope.TENANT))
-    made = channels.create_channel(ChannelRequest(**given), operator(request, body.reason), tenant)
+    made = channels.create_channel(ChannelRequest(**given), _operator(request, body.reason), tenant)
     return 201, NewAlarmChannelOut.of(made.channel, secret=made.secret or None)
 
 
@@ -305,7 +307,7 @@ def edit_alarm_channel(
     request: HttpRequest, channel_id: Id, body: AlarmChannelPatch, if_match: NeededRevision, idempotency_key: Key = None
 ):
     """It is tried again at once, whatever went wrong before."""
-    channel, by = _channel(request, channel_id), operator(request, body.reason)
+    channel, by = _channel(request, channel_id), _operator(request, body.reason)
     edited = channels.edit_channel(channel.id, _given(body), by, tenant=channel.tenant, revision=_revision(if_match))
     return 200, AlarmChannelOut.of(edited)
 
@@ -315,7 +317,7 @@ def edit_alarm_channel(
 def delete_alarm_channel(request: HttpRequest, channel_id: Id, if_match: Revision = None, idempotency_key: Key = None):
     """Refused while a rule names it."""
     channel = _channel(request, channel_id)
-    channels.delete_channel(channel.id, operator(request), tenant=channel.tenant, revision=_revision(if_match))
+    channels.delete_channel(channel.id, _operator(request), tenant=channel.tenant, revision=_revision(if_match))
     return 204, None
 
 
@@ -323,7 +325,7 @@ def delete_alarm_channel(request: HttpRequest, channel_id: Id, if_match: Revisio
 @may_answer("SCH_429_RETRY_LIMITED")
 def test_alarm_channel(request: HttpRequest, channel_id: Id):
     """Sent at once; the answer says what came of it. It counts as one of the alerts that the channel may get."""
-    tested = operations.test_channel(_channel(request, channel_id), operator(request))
+    tested = operations.test_channel(_channel(request, channel_id), _operator(request))
     return AlarmChannelTestOut(ok=tested.ok, words=tested.words)
 
 
@@ -410,6 +412,12 @@ def _refuse_beyond(asked: Caller, rule: AlarmRule | RuleRequest) -> None:
     if not _may_see(asked, rule):
         usable = ", ".join(asked.usable_types()[:20])
         raise TypeClosed(f"this token may make alarms for its own types alone. Name them in task_types: {usable}.")
+
+
+def _operator(request: HttpRequest, reason: str | None = None) -> Operator:
+    """A member is bound to the tenant as its tokens are: mail goes out in the installation's name."""
+    asked = caller(request)
+    return replace(operator(request, reason), tenant=None if asked.everywhere else asked.tenant)
 
 
 def _revision(etag: str | None) -> int | None:

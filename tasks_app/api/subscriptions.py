@@ -159,7 +159,7 @@ class DeliveryPage(Page):
 
 @router.get("", response=SubscriptionPage, summary="List the subscriptions, oldest first")
 def list_subscriptions(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
-    asked, lags = caller(request), _lags()
+    asked, lags = caller(request), _lags(request)
     whose = Q(tenant=asked.tenant) | (Q(tenant=None) if asked.is_operator else Q(pk__in=[]))
     rows = Subscription.objects.filter(whose, id__gt=0 if after is None else id_of(after)).order_by("id")
     found = list(rows[: limit + 1])
@@ -190,7 +190,7 @@ def create_subscription(request: HttpRequest, body: SubscriptionIn):
 
 @router.get("/{subscription_id}", response=SubscriptionOut, summary="Read a subscription")
 def read_subscription(request: HttpRequest, subscription_id: Id):
-    return SubscriptionOut.of(_own(request, subscription_id), _lags().get(subscription_id))
+    return SubscriptionOut.of(_own(request, subscription_id), _lags(request).get(subscription_id))
 
 
 @router.patch("/{subscription_id}", response=SubscriptionMade, summary="Change a subscription")
@@ -210,7 +210,7 @@ def change_subscription(request: HttpRequest, subscription_id: Id, body: Subscri
         to=target_of(sink, row.target if body.target is None else body.target),
         task_types=task_types,
     )
-    return SubscriptionMade.of(changed, _lags().get(row.id), secret=changed.new_secret)
+    return SubscriptionMade.of(changed, _lags(request).get(row.id), secret=changed.new_secret)
 
 
 @router.delete("/{subscription_id}", response={204: None}, summary="Delete a subscription")
@@ -228,7 +228,7 @@ def pause_subscription(
 ):
     """Events wait for it as long as they are kept. One that is not active stays as it is."""
     lifecycle.pause(_own(request, subscription_id).id, operator(request, body.reason))
-    return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags().get(subscription_id))
+    return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags(request).get(subscription_id))
 
 
 @router.post("/{subscription_id}/resume", response=SubscriptionOut, summary="Resume a subscription")
@@ -238,7 +238,7 @@ def resume_subscription(
 ):
     """From where it stopped, or from a time. One that is active stays as it is."""
     lifecycle.resume(_own(request, subscription_id).id, operator(request, body.reason), since=body.since)
-    return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags().get(subscription_id))
+    return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags(request).get(subscription_id))
 
 
 @router.post(
@@ -250,7 +250,7 @@ def replay_subscription(
 ):
     """And go on from there; the events have their old ids."""
     lifecycle.replay(_own(request, subscription_id).id, body.since, operator(request, body.reason))
-    return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags().get(subscription_id))
+    return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags(request).get(subscription_id))
 
 
 @router.post("/{subscription_id}/test", response=TestedOut, summary="Send a test event now")
@@ -319,5 +319,6 @@ def _refuse_foreign(asked: Caller, sink: str | None, task_types: list[str]) -> N
         raise Problem("SCH_403_FORBIDDEN", f"task_types: this token may see {named}. Name some of them, without a *.")
 
 
-def _lags() -> dict[int, SubscriptionView]:
-    return {one.id: one for one in read_relay().subscriptions}
+def _lags(request: HttpRequest) -> dict[int, SubscriptionView]:
+    asked = caller(request)
+    return {one.id: one for one in read_relay(None if asked.is_operator else asked.tenant).subscriptions}

@@ -26,7 +26,7 @@ from tasks_app.pages.typed import keep
 from .live import is_look, measured, told_apart
 from .needs import NEEDS
 from .policy import headers
-from .scope import member, refuse_closed_page, working, working_in
+from .scope import member, refuse_closed_page, why_closed, working, working_in
 from .templates import in_console
 
 View = Callable[..., HttpResponse]
@@ -166,8 +166,9 @@ def _busy(request: HttpRequest, refusal: Refusal) -> HttpResponse:
 def _told(site, request: HttpRequest, error: Exception) -> HttpResponse:
     """What is wrong, in a sentence, where Django would show a page without words."""
     status, title = next(told for kind, told in TOLD.items() if isinstance(error, kind))
-    words = NO_RIGHT if status == 403 else _words(error)
+    words = why_closed(request) or NO_RIGHT if status == 403 else _words(error)
     context = site.each_context(request) | {"title": title, "words": words, "list": _list_of(request)}
+    context["topics"] = ()  # it stays as it is: it must not say of itself that it has gone
     return TemplateResponse(request, "tasks_app/told.html", context, status=status)
 
 

@@ -20,6 +20,10 @@ READ = {
     *("tasks_app_graphrun_changelist", "tasks_app_graphrun_change"),
     *("tasks_app_auditentry_changelist", "tasks_app_auditentry_change"),
     *("tasks_app_saved_add", "tasks_app_saved_remove"),
+    *("tasks_app_alarmrule_changelist", "tasks_app_alarmchannel_changelist", "tasks_app_alarmchannel_change"),
+    *("tasks_app_alarmincident_changelist", "tasks_app_alarmincident_change"),
+    *("tasks_app_subscription_changelist", "tasks_app_subscription_change"),
+    "tasks_app_secret_changelist",
 }
 # Of one's own; with the right to operate, of everybody in the tenant.
 SCHEDULE = {
@@ -32,6 +36,12 @@ OPERATE = {
     "tasks_app_undo",
     *("tasks_app_letter_order", "tasks_app_letter_run", "tasks_app_letter_tags"),
     *("tasks_app_calendar_add", "tasks_app_calendar_edit", "tasks_app_calendar_remove"),
+    *("tasks_app_alarmrule_add", "tasks_app_alarmrule_change", "tasks_app_alarmrule_delete"),
+    *("tasks_app_alarmchannel_add", "tasks_app_alarmchannel_edit", "tasks_app_alarmchannel_test"),
+    *("tasks_app_alarmchannel_delete",),
+    *("tasks_app_subscription_add", "tasks_app_subscription_edit", "tasks_app_subscription_test"),
+    *("tasks_app_subscription_order",),
+    *("tasks_app_secret_add", "tasks_app_secret_set", "tasks_app_secret_withdraw", "tasks_app_secret_forget"),
 }
 ADMINISTER = {
     *("tasks_app_membership_changelist", "tasks_app_membership_add", "tasks_app_membership_edit"),

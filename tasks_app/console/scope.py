@@ -89,6 +89,28 @@ def refuse_closed_page(request: HttpRequest) -> None:
         raise PermissionDenied
 
 
+def why_closed(request: HttpRequest) -> str:
+    """Why a member's role does not open the page; empty: it is not the role."""
+    asked, role = _member.get(), place_of(request).role
+    name = request.resolver_match.url_name or ""
+    if asked is None or role is None or name in OPEN or not name.startswith(OURS):
+        return ""
+    need, where = NEEDS.get(name), {"tenant": asked.tenant}
+    if need is None:
+        return gettext(
+            "This page is for those who run the installation; you work in tenant {tenant}, and it shows more than that."
+        ).format(**where)
+    if need not in role.rights:
+        able = ", ".join(gettext(ROLE_WORDS[one]) for one in Role if need in one.rights)
+        return gettext(
+            "In tenant {tenant} this takes one of these roles: {roles}. Yours is {role}. An administrator of the "
+            "tenant can give you another one."
+        ).format(**where, roles=able, role=gettext(ROLE_WORDS[role]))
+    if need not in asked.rights:
+        return gettext("Tenant {tenant} is suspended: you may look at everything, and change nothing.").format(**where)
+    return ""
+
+
 def seen(row: Row | None) -> Row | None:
     """The row, unless it belongs to another tenant: then it is as good as none."""
     tenant = working_in()

@@ -1,5 +1,6 @@
 """The site itself: which one it is, how it looks, and its first page."""
 
+import time
 from collections.abc import Callable
 from functools import cache
 
@@ -112,6 +113,7 @@ class ConsoleSite(UnfoldAdminSite):
     def search(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         """Pages by their name, then what `finder` finds. unfold would keep its answers in the project's cache, the same
         for all sites of a user."""
+        began = time.perf_counter()
         asked = request.GET.get("s", "").strip()[:LONGEST_SEARCH].replace("\0", "")
         word = asked.lower()
         found = [
@@ -128,7 +130,8 @@ class ConsoleSite(UnfoldAdminSite):
         if asked and self.finder:
             found += self.finder(request, asked)
         pages = Paginator(found, max(len(found), 1))
-        context = {"page_obj": pages, "results": pages.page(1), "page_counter": 0, "execution_time": 0}
+        context = {"page_obj": pages, "results": pages.page(1), "page_counter": 0}
+        context["execution_time"] = time.perf_counter() - began
         name = "command_results" if "extended" in request.GET else "search_results"
         answer = TemplateResponse(request, f"unfold/helpers/{name}.html", context)
         answer["HX-Trigger"] = "search"

@@ -29,7 +29,7 @@ class Operator:
     name: str
     reason: str
     operation: UUID = field(default_factory=uuid4)
-    tenant: str | None = None  # of the token that it acts through; None: a person, or the scheduler itself
+    tenant: str | None = None  # of the token, or of a member who makes alarms; None: a person, or the scheduler
 
     def __post_init__(self) -> None:
         checked_name("operator", self.name, ACTOR_LENGTH)

@@ -9,6 +9,7 @@ from uuid import UUID
 from tasks_app.core.campaigns import UNDO
 from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.database import atomic
+from tasks_app.models import AuditEntry
 from tasks_app.sql import array, run
 
 from .audit import Entry, Operator, audit
@@ -43,6 +44,13 @@ class Undoable(NamedTuple):
 def undoable(operation: UUID, tenant: str | None = None) -> Undoable:
     [found] = run("undoable", {"operation": operation, "answers": list(UNDONE), "tenant": tenant})
     return Undoable(*found)
+
+
+def count_undoable(operation: UUID, tenant: str | None = None) -> int:
+    """The tasks that `undone_tasks` gives."""
+    entries = AuditEntry.objects.filter(operation=operation, task_id__isnull=False)
+    known = entries.filter(outcome__in=UNDONE, detail__has_key="was")
+    return (known if tenant is None else known.filter(tenant=tenant)).count()
 
 
 def undone_tasks(operation: UUID, tenant: str | None = None) -> Iterator[list[int]]:

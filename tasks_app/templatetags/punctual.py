@@ -186,7 +186,11 @@ def tone(status: str) -> str:
 @register.filter
 def failure(task: ScheduleTask):
     """The error of a row; that of a try before the one under way, or before a new start, is said to be so."""
-    before = format_html("<small>{}</small> ", "previous try:") if task.error_code and not error_of(task).code else ""
+    before = (
+        format_html("<small>{}</small> ", gettext("previous try:"))
+        if task.error_code and not error_of(task).code
+        else ""
+    )
     return format_html("{}<bdi>{}</bdi>", before, task.error_code)
 
 
@@ -248,16 +252,17 @@ def page_of(rule: str) -> tuple[str, str] | None:
 @register.filter
 def headline(text: str) -> str:
     """The first line of an error."""
-    return first_line(_told(text))
+    return first_line(told(text))
 
 
 @register.filter
 def stack(text: str) -> str:
     """The rest of an error, which is its stack."""
-    return _told(text).strip().partition("\n")[2].strip("\n")
+    return told(text).strip().partition("\n")[2].strip("\n")
 
 
-def _told(error: str) -> str:
+@register.filter
+def told(error: str) -> str:
     """Somebody who works in one tenant hears what a handler said, not where it runs; the API tells the same."""
     return error if member() is None else for_outsiders(error)
 

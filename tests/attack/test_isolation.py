@@ -82,7 +82,7 @@ def theirs() -> dict[str, object]:
     campaign = start_matching(Verb.CANCEL, Filter(tenant="acme"), by(), selection="secret-selection")
     told = subscribe("secret-name", events=["*"], to=ToWebhook("https://secret.example.com"), tenant="acme")
     calendar = create_calendar(CalendarRequest("secret-days"), by(), tenant="acme")
-    set_secret("secret-secret", by(), tenant="acme")
+    kept = set_secret("secret-secret", by(), tenant="acme").row
     Tenant.objects.filter(name="acme").update(title="secret-title")
     ids = alarm_ids()
     for model in (AlarmRule, AlarmChannel, AlarmIncident):
@@ -96,6 +96,7 @@ def theirs() -> dict[str, object]:
         "campaign_id": campaign.id,
         "subscription_id": told.id,
         "calendar_id": calendar.id,
+        "secret_id": kept.id,
         "run_id": GraphRun.objects.latest("id").id,
         "fire_time": "next",
         "lane": "low",
@@ -160,7 +161,7 @@ IDS = {
     "jobdefinition": "job_id", "job": "job_id", "scheduletask": "task_id", "task": "task_id", "dlqentry": "letter_id",
     "letter": "letter_id", "campaign": "campaign_id", "calendar": "calendar_id", "subscription": "subscription_id",
     "graphrun": "run_id", "alarmrule": "rule_id", "alarmchannel": "channel_id", "alarmincident": "incident_id",
-    "tenant": "name",
+    "tenant": "name", "secret": "secret_id",
 }  # fmt: skip
 
 

@@ -11,14 +11,18 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.urls import URLPattern, get_resolver
 
+from tasks_app import scope
 from tasks_app.api import needs as endpoints
-from tasks_app.client import schedule
+from tasks_app.client import ToStream, schedule, subscribe
 from tasks_app.console import needs as pages
 from tasks_app.core.roles import Role, highest
 from tasks_app.engine.operations.api_tokens import issue, known
 from tasks_app.engine.operations.members import grant, rights_of
 from tasks_app.lifecycle.tenants import suspend
 from tasks_app.models import (
+    AlarmChannel,
+    AlarmIncident,
+    AlarmRule,
     ApiToken,
     AuditEntry,
     Calendar,
@@ -27,12 +31,15 @@ from tasks_app.models import (
     Membership,
     OwnedUnit,
     ScheduleTask,
+    Secret,
+    Subscription,
 )
+from tests.support.alarms import channel
 from tests.support.api import JOB, ROOT, Api
 from tests.support.clients import client_of
 from tests.support.jobs import make
 from tests.support.live import a_beat_is_alive
-from tests.support.members import browser, member, rows_of
+from tests.support.members import LEAKED, browser, member, rows_of
 from tests.support.operators import operator
 from tests.support.scale import some
 from tests.support.schema import OPERATIONS, Operation
@@ -41,17 +48,19 @@ pytestmark = pytest.mark.django_db
 
 OWN = [one for one in OPERATIONS if not one.path.startswith("/stock") and one.id not in endpoints.NOBODY_IS_ASKED]
 NOBODY = 987_654_321
+OPERATING = (Role.OPERATOR, Role.ADMIN)
 HEADERS = {"If-Match": "1", "Idempotency-Key": "k"}
 # Pages of those who run the installation: what they show is of all tenants, or of none.
 PLATFORM = {
     *("lane", "fleet", "health", "forecast", "job_forecast", "job_panel", "task_decrypt"),
 }
-PLATFORM_MODELS = ("taskbatch", "node", "recovery", "host", "safeguard", "installation", "site", "tenant", "secret")
-PLATFORM_MODELS += ("subscription", "alarmrule", "alarmchannel", "alarmincident")
+PLATFORM_MODELS = ("taskbatch", "node", "recovery", "host", "safeguard", "installation", "site", "tenant")
 FIELD = {"job_id": "job_id", "task": "task", "letter": "letter", "calendar_id": "calendar_id", "campaign": "campaign"}
 FIELD |= {"token_id": "token_id", "member_id": "member_id", "event_id": "event"}
+FIELD |= {name: name for name in ("rule_id", "channel_id", "incident_id", "subscription_id", "secret_id")}
 OF_MODEL = {"scheduletask": "task", "jobdefinition": "job_id", "calendar": "calendar_id", "campaign": "campaign"}
 OF_MODEL |= {"dlqentry": "letter", "auditentry": "entry", "apitoken": "token_id", "membership": "member_id"}
+OF_MODEL |= {"subscription": "subscription_id"}
 
 
 def our_pages() -> dict[str, str]:
@@ -89,6 +98,7 @@ def filled(where: str, rows, name: str = "") -> str:
 
 def everything() -> list:
     models = (JobDefinition, ScheduleTask, Calendar, Campaign, Membership)
+    models += (AlarmRule, AlarmChannel, AlarmIncident, Subscription, Secret)
     tokens = ApiToken.objects.order_by("id").values("tenant", "right", "types", "lanes", "revoked_at")
     return [list(tokens), *(list(model.objects.order_by("id").values()) for model in models)]
 
@@ -173,8 +183,18 @@ def test_what_one_may_not_do_is_not_offered():
             'value="matching"' in tasks,
             f'name="ids" value="{rows.task}"' in tasks,
             "tasks_app/membership/" in first,
-            "tasks_app/taskbatch/" in first or "tasks_app/tenant/" in first or "tasks_app/secret/" in first,
+            "tasks_app/taskbatch/" in first or "tasks_app/tenant/" in first,
         )
+        for model in ("alarmrule", "alarmchannel", "alarmincident", "subscription", "secret"):
+            listed = client.get(f"/admin/tasks_app/{model}/").content.decode()
+            assert f"tasks_app/{model}/" in first and "secret" in listed
+            assert (f"{model}/add/" in listed) is (role in OPERATING and model != "alarmincident")
+        for model, one in (("alarmrule", rows.rule_id), ("secret", rows.secret_id)):
+            listed = client.get(f"/admin/tasks_app/{model}/").content.decode()
+            assert (f"{model}/{one}/delete/" in listed) is (role in OPERATING)
+        for model, one in (("alarmchannel", rows.channel_id), ("subscription", rows.subscription_id)):
+            shown = client.get(f"/admin/tasks_app/{model}/{one}/change/").content.decode()
+            assert "secret" in shown and (f"{one}/edit/" in shown) is (f"{one}/test/" in shown) is (role in OPERATING)
     assert offered == {
         Role.VIEWER: (False, False, False, False, False, False),
         Role.AUTHOR: (False, True, False, False, False, False),
@@ -186,7 +206,13 @@ def test_what_one_may_not_do_is_not_offered():
 # ---- another tenant ----
 
 
-def test_what_belongs_to_another_tenant_is_not_there_on_any_page():
+@pytest.fixture
+def code_alone(monkeypatch):
+    """The database shows everything. That it hides alone what is another's, test_isolation.py tries."""
+    monkeypatch.setattr(scope, "tenant_scope", lambda _: scope.ALL_TENANTS)
+
+
+def test_what_belongs_to_another_tenant_is_not_there_on_any_page(code_alone):
     """Told as what does not exist, to the letter but for its number."""
     theirs, client = rows_of("other"), browser(Role.ADMIN)
     before = everything()
@@ -194,7 +220,7 @@ def test_what_belongs_to_another_tenant_is_not_there_on_any_page():
         if "<" not in where:
             page = client.get(where)
             shown = page.getvalue().decode()
-            assert page.status_code == 405 or "secret" not in shown, name
+            assert page.status_code == 405 or not LEAKED.search(shown), name
             continue
         told = []
         for rows in (theirs, None):
@@ -224,14 +250,15 @@ def test_an_order_for_tasks_of_another_tenant_is_refused_whole(verb):
     assert everything() == before
 
 
-def test_lists_filters_and_exports_show_the_own_tenant_alone():
+def test_lists_filters_and_exports_show_the_own_tenant_alone(code_alone):
     client = browser(Role.VIEWER)
     rows_of("other")
     schedule("T_QUIET", "visible", tenant="acme", delay=3600)
-    for where in ("scheduletask", "jobdefinition", "dlqentry", "campaign", "calendar", "graphrun", "auditentry"):
+    lists = ("scheduletask", "jobdefinition", "dlqentry", "campaign", "calendar", "graphrun", "auditentry")
+    for where in (*lists, "alarmrule", "alarmchannel", "alarmincident", "subscription", "secret"):
         for query in ("", "?tenant=other", "?tenant="):
             answer = client.get(f"/admin/tasks_app/{where}/{query}")
-            assert "secret" not in answer.content.decode(), (where, query)
+            assert not LEAKED.search(answer.content.decode()), (where, query)
     table = b"".join(client.get("/admin/tasks_app/scheduletask/export/")).decode()
     assert "visible" in table and "secret" not in table
     assert client.get("/admin/tasks_app/scheduletask/export/?tenant=other").status_code == 400
@@ -392,6 +419,88 @@ def test_forms_that_were_forged_grant_nothing():
     assert everything() == before
     assert post(client, "membership/add/") == post(client, "jobdefinition/add/", **job) == 302
     assert Membership.objects.get(username="ada").tenant == JobDefinition.objects.get().tenant == "acme"
+
+
+def test_alarms_subscriptions_and_secrets_are_made_for_the_own_tenant_and_within_its_bounds(redis):
+    """On the pages as over the API: no mail in the installation's name, no stream that is everybody's."""
+    client = browser(Role.OPERATOR)
+    shared = channel("the operators'", tenant=None)
+    sent = {"reason": "x", "name": "own", "enabled": "on", "most_per_hour": "5", "events": "task.dead"}
+    sent |= {"url": "https://hooks.example.com/a", "repeat_minutes": "30", "quiet_minutes": "10", "conditions": "dead"}
+
+    def post(path: str, **more) -> tuple[int, str]:
+        answer = client.post(f"/admin/tasks_app/{path}", sent | {"operation": uuid4()} | more)
+        return answer.status_code, answer.content.decode()
+
+    before = everything()
+    for path in ("alarmchannel/add/", "alarmrule/add/", "subscription/add/", "secret/add/"):
+        assert post(path, kind="webhook", channels=shared.id, tenant="other")[0] == 400, path
+    assert post("alarmchannel/add/", kind="email", to="a@example.com", url="")[0] == 400
+    over_api = {"name": "own", "kind": "email", "to": ["a@example.com"]}
+    mail = client.post(f"{ROOT}/alarms/channels", over_api, content_type="application/json")
+    assert (mail.status_code, mail.json()["code"]) == (403, "SCH_403_FORBIDDEN")
+    assert post("alarmrule/add/", channels=shared.id)[0] == 400
+    assert everything() == before
+
+    assert "whsec_" in post("alarmchannel/add/", kind="webhook")[1]
+    [own] = AlarmChannel.objects.filter(tenant="acme")
+    assert post("alarmrule/add/", channels=own.id, conditions="trouble")[0] == 400  # of all tenants
+    assert post("alarmrule/add/", channels=own.id)[0] == 302
+    assert "whsec_" in post("subscription/add/", sink="stream", stream="everybody")[1]
+    assert "whsec_" in post("secret/add/")[1]
+    [told] = Subscription.objects.all()
+    assert (told.tenant, told.sink) == (Secret.objects.get().tenant, "webhook") and told.tenant == "acme"
+
+    # What operators have given the tenant stays as it is, and is not shown.
+    [rule] = AlarmRule.objects.all()
+    AlarmRule.objects.update(channels=[shared.id, own.id])
+    stream = subscribe("theirs", events=["*"], to=ToStream("everybody"), tenant="acme")
+    page = client.get(f"/admin/tasks_app/alarmrule/{rule.id}/change/").content.decode()
+    assert "It also tells a channel of the operators" in page and "the operators&#x27;" not in page
+    assert post(f"alarmrule/{rule.id}/change/", name="renamed", channels=own.id, revision=rule.revision)[0] == 302
+    assert post(f"subscription/{stream.id}/edit/", sink="webhook")[0] == 302
+    stream.refresh_from_db()
+    assert set(AlarmRule.objects.get().channels) == {shared.id, own.id}
+    assert (stream.sink, stream.target["stream"], stream.events) == ("stream", "everybody", ["task.dead"])
+    assert post(f"alarmchannel/{shared.id}/test/")[0] == 404
+    for verb in (
+        "pause",
+        "resume",
+        "secret",
+        "withdraw",
+        "delete",
+    ):  # in the scope of the tenant, as the database has it
+        assert post(f"subscription/{told.id}/order/{verb}/")[0] in (200, 302), verb
+    kept = Secret.objects.get()
+    assert post(f"secret/{kept.id}/set/", keep_old="on", hosts="api.example.com")[0] == 200
+    assert post(f"secret/{kept.id}/withdraw/")[0] == post(f"secret/{kept.id}/delete/")[0] == 302
+    assert post(f"alarmchannel/{own.id}/edit/", url="", revision=own.revision)[0] == 302
+    assert post(f"alarmrule/{rule.id}/delete/")[0] == post(f"alarmchannel/{own.id}/delete/")[0] == 302
+    assert {one.name for one in Subscription.objects.all()} == {"theirs"} and not Secret.objects.exists()
+
+
+def test_a_role_has_the_secrets_of_its_tenant_over_the_api_too(redis):
+    asked = browser(Role.OPERATOR)
+    made = asked.put(f"{ROOT}/secrets/callbacks", {}, content_type="application/json")
+    assert made.status_code == 200 and made.json()["made"].startswith("whsec_")
+    looks = browser(Role.VIEWER)
+    assert [one["name"] for one in looks.get(f"{ROOT}/secrets").json()["items"]] == ["callbacks"]
+    assert looks.delete(f"{ROOT}/secrets/callbacks").status_code == 403
+
+
+def test_a_page_that_a_role_does_not_open_says_which_one_does():
+    client = browser(Role.VIEWER)
+
+    def told(path: str, who=client) -> str:
+        answer = who.get(f"/admin/tasks_app/{path}")
+        assert answer.status_code == 403
+        return answer.content.decode()
+
+    assert "one of these roles: operator, administrator. Yours is viewer." in told("alarmrule/add/")
+    assert "for those who run the installation; you work in tenant acme" in told("taskbatch/")
+    admin = browser(Role.ADMIN)
+    suspend("acme", operator("the invoice is open"))
+    assert "Tenant acme is suspended: you may look" in told("alarmrule/add/", admin)
 
 
 def test_a_member_of_a_suspended_tenant_only_looks(redis):

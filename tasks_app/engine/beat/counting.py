@@ -306,7 +306,8 @@ class Open(NamedTuple):
 
 def _subscriptions() -> Iterator[Row]:
     """The oldest ones have series of their own, whoever is in trouble; of the others the worst is told."""
-    rows = sorted(run("status_subscriptions", {"most": SUBSCRIPTIONS_BOUND}))  # by their id, which comes first
+    asked = {"most": SUBSCRIPTIONS_BOUND, "tenant": None}
+    rows = sorted(run("status_subscriptions", asked))  # by their id, which comes first
     found: dict[str, tuple[float, float, float]] = {}
     for place, (_, tenant, name, _, state, *_, events, seconds, _) in enumerate(rows):
         label = OTHER if place >= MOST_SUBSCRIPTIONS else name if tenant is None else f"{tenant}/{name}"

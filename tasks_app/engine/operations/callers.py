@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import LaneClosed, NotForTenants, TypeClosed
 from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.core.roles import Grant, Right
@@ -59,6 +60,14 @@ class Caller:
         raise LaneClosed(
             f"lane {lane!r} is not open to this token. It may use {', '.join(self.lanes)}: name one of them."
         )
+
+    @property
+    def may_keep_secrets(self) -> bool:
+        """They are for callbacks: a token has to name these. People can't name types; their role is enough, in a
+        tenant that callbacks are open to."""
+        if self.is_person and not self.everywhere:
+            return any(one.name == HTTP_CALLBACK and one.is_open_to(self.tenant) for one in REGISTRY)
+        return self.everywhere or HTTP_CALLBACK in self.usable_types()
 
     def usable_types(self) -> list[str]:
         if self.everywhere:

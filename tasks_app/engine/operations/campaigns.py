@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from tasks_app.core.campaigns import CAP, CampaignState
+from tasks_app.core.campaigns import CAP, UNDO, CampaignState
 from tasks_app.core.errors import InvalidTask, NothingToDo
 from tasks_app.core.moves import Move
 from tasks_app.core.said import Said, said
@@ -15,7 +15,7 @@ from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import LANE, start, start_undo
 from tasks_app.lifecycle.operate import Row, Verb, checked_move, expected
-from tasks_app.lifecycle.undo import UNDONE, undoable, undone_tasks
+from tasks_app.lifecycle.undo import UNDONE, count_undoable, undoable, undone_tasks
 from tasks_app.models import Campaign, ScheduleTask
 from tasks_app.scope import all_tenants
 
@@ -95,6 +95,8 @@ def undo_operation(
 ) -> Campaign:
     """A campaign that puts back what an order has moved or cancelled: each task of it that has not begun, and that
     nobody has changed since. `tenant`, `types`, `lanes`: of these only. NothingToDo if there is none."""
+    if (begun := Campaign.objects.filter(operation=operator.operation).first()) is not None:
+        return begun  # this very order was sent before
     if (why := why_no_undo(operation, tenant)) is not None:
         raise NothingToDo(why)
     undone = Campaign.objects.filter(operation=operation).first()
@@ -117,7 +119,7 @@ def why_no_undo(operation: UUID, tenant: str | None = None) -> Said | None:
         return said("Campaign {id} is not over; cancel what is left of it, then undo it.", id=ordered.id)
     found = undoable(operation, tenant)
     if found.known:
-        return None
+        return _undone_by(operation, tenant)
     if found.kept:
         return said(
             "It can't be undone: it is older than undo, and its audit entries don't say when its tasks were to run. "
@@ -129,6 +131,17 @@ def why_no_undo(operation: UUID, tenant: str | None = None) -> Said | None:
             "Move them, or schedule them anew, by hand."
         )
     return said("It has moved and cancelled no task, and nothing else can be undone.")
+
+
+def _undone_by(operation: UUID, tenant: str | None) -> Said | None:
+    """Which campaign undoes all of it, or has; None: there is none, or it has left some to others or been cancelled."""
+    orders = Campaign.objects.filter(kind=UNDO, options__undoes=str(operation)).exclude(state=CampaignState.CANCELLED)
+    last = orders.order_by("-total", "-id").first()
+    if last is None or last.total < count_undoable(operation, tenant):
+        return None
+    if CampaignState(last.state).over:
+        return said("Campaign {id} has undone it.", id=last.id)
+    return said("Campaign {id} is undoing it.", id=last.id)
 
 
 def _within(

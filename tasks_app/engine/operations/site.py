@@ -8,8 +8,8 @@ from functools import partial
 
 from tasks_app.conf import SITE_NAME, SITE_RULE
 from tasks_app.core.errors import InvalidTask
-from tasks_app.core.phrases import counted
 from tasks_app.core.recovery import IN_TURN
+from tasks_app.core.said import Said, joined, said, said_of
 from tasks_app.database import on_commit
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.engine.watch.site_status import SitesView, read_sites
@@ -30,15 +30,33 @@ class Preview:
     running: int  # batches that workers have begun, and go on with
     waiting: int  # batches that would be due again at once
 
-    def __str__(self) -> str:
-        before = f"Site {self.before!r} works now." if self.before else "No site works now."
-        running = f"{_batches(self.running)} that workers have begun would go on to the end"
+    @property
+    def words(self) -> Said:
+        before = said("Site {site!r} works now.", site=self.before) if self.before else said("No site works now.")
+        running = said_of(
+            "{count:,} batch that workers have begun would go on to the end",
+            "{count:,} batches that workers have begun would go on to the end",
+            self.running,
+            count=self.running,
+        )
         if self.site is None:
-            return f"{before} Nothing more would be started anywhere; {running}."
-        there = f"Site {self.site!r} has {counted(self.beats, 'live beat')} and {counted(self.workers, 'live worker')}."
-        back = f"{_batches(self.waiting)} that nobody has begun would be due again at once"
-        lanes = f"Lanes would go on one after the other: {', '.join(IN_TURN)}, then the rest, and backfills."
-        return f"{before} {there} {running}; {back}. {lanes}"
+            return joined(before, said("Nothing more would be started anywhere; {running}.", running=running))
+        beats = said_of("{count:,} live beat", "{count:,} live beats", self.beats, count=self.beats)
+        workers = said_of("{count:,} live worker", "{count:,} live workers", self.workers, count=self.workers)
+        there = said("Site {site!r} has {beats} and {workers}.", site=self.site, beats=beats, workers=workers)
+        back = said_of(
+            "{count:,} batch that nobody has begun would be due again at once",
+            "{count:,} batches that nobody has begun would be due again at once",
+            self.waiting,
+            count=self.waiting,
+        )
+        lanes = said(
+            "Lanes would go on one after the other: {lanes}, then the rest, and backfills.", lanes=", ".join(IN_TURN)
+        )
+        return joined(before, there, said("{running}; {back}.", running=running, back=back), lanes)
+
+    def __str__(self) -> str:
+        return str(self.words)
 
 
 def activate(
@@ -99,7 +117,3 @@ def _chosen(site: str, operator: Operator, anyway: bool, epoch: int | None = Non
 def _open(row: Row, wait: Callable[[float], object] = time.sleep) -> None:
     SENDER.tell(sites.open_chosen(row, wait) or ())
     SENDER.wake_all()
-
-
-def _batches(count: int) -> str:
-    return f"{count:,} batch{'' if count == 1 else 'es'}"

@@ -2,11 +2,13 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import reduce
 
 from django.db.models import F
 from django.db.models.functions import Now
 
 from tasks_app.core.alarms import ESSENTIAL, WORDS
+from tasks_app.core.said import said
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule
 
 ALERTS_SHOWN = 50
@@ -35,8 +37,11 @@ def told_to_nobody() -> str:
     """A sentence about what no rule with a channel is about, of all that somebody should hear of; empty if all is."""
     rules = AlarmRule.objects.filter(enabled=True, channels__len__gt=0).values_list("conditions", flat=True)
     heard = {condition for conditions in rules for condition in conditions}
-    missing = [WORDS[one] for one in ESSENTIAL if one not in heard]
-    return f"Nobody is told if {' or if '.join(missing)}: no alarm rule is about that." if missing else ""
+    missing = [said(WORDS[one]) for one in ESSENTIAL if one not in heard]
+    if not missing:
+        return ""
+    either = reduce(lambda one, other: said("{one} or if {other}", one=one, other=other), missing)
+    return said("Nobody is told if {either}: no alarm rule is about that.", either=either)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,8 @@ class RelayStatus:
         return [one for one in self.subscriptions if one.state == Subscription.SUSPENDED]
 
 
-def read_relay() -> RelayStatus:
-    views = [SubscriptionView(*row) for row in run("status_subscriptions", {"most": MOST})]
-    horizon = [Horizon(*row) for row in run("status_horizon", {})] if views else []
+def read_relay(tenant: str | None = None) -> RelayStatus:
+    """`tenant`: its subscriptions alone, and nothing of the transactions of others."""
+    views = [SubscriptionView(*row) for row in run("status_subscriptions", {"most": MOST, "tenant": tenant})]
+    horizon = [Horizon(*row) for row in run("status_horizon", {})] if views and tenant is None else []
     return RelayStatus(views, horizon[0] if horizon else None)

@@ -1,6 +1,6 @@
 """Rules: who is told of what; made, changed and deleted by people, each with an audit entry in its transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, fields, replace
 from urllib.parse import urlsplit
 
@@ -74,7 +74,7 @@ def edit_rule(
         before = told(rule)
         for name in changes.keys() - set(FIELDS):
             raise InvalidTask(f"{name!r} is not a field of an alarm rule.")
-        values = _checked(replace(RuleRequest(**before), **changes), operator, tenant)
+        values = _checked(replace(RuleRequest(**before), **changes), operator, tenant, frozenset(rule.channels))
         for name, value in values.items():
             setattr(rule, name, value)
         rule.revision, rule.updated_at = rule.revision + 1, Now()
@@ -107,7 +107,7 @@ def told(rule: AlarmRule) -> dict:
     return {name: getattr(rule, name) for name in FIELDS}
 
 
-def _checked(request: RuleRequest, operator: Operator, tenant: str | None) -> dict:
+def _checked(request: RuleRequest, operator: Operator, tenant: str | None, told: Set[int] = frozenset()) -> dict:
     checked_name("name", request.name, NAME_LENGTH)
     conditions = _conditions(request, tenant)
     if Condition.LATE in conditions and request.late_seconds < conf().LATE_SECONDS:
@@ -126,7 +126,7 @@ def _checked(request: RuleRequest, operator: Operator, tenant: str | None) -> di
         "job": _job(request, tenant),
         "late_seconds": request.late_seconds,
         "running_seconds": request.running_seconds,
-        "channels": _channels(request, operator, tenant),
+        "channels": _channels(request, operator, tenant, told),
         "repeat_seconds": request.repeat_seconds,
         "quiet_seconds": request.quiet_seconds,
         "runbook": _runbook(request.runbook),
@@ -184,8 +184,9 @@ def _job(request: RuleRequest, tenant: str | None) -> int | None:
     return request.job
 
 
-def _channels(request: RuleRequest, operator: Operator, tenant: str | None) -> list[int]:
-    """Of the rule's own tenant; a person may give a tenant's rule a channel of the operators."""
+def _channels(request: RuleRequest, operator: Operator, tenant: str | None, told: Set[int]) -> list[int]:
+    """Of the rule's own tenant; an operator may give a tenant's rule one of the operators'. What it has `told` so far
+    may stay: none that a rule names is deleted, and a member does not see those of the operators."""
     ids = list(dict.fromkeys(request.channels))
     if not 0 < len(ids) <= MOST_CHANNELS:
         raise InvalidTask(f"channels: {len(ids)} are given; name 1 to {MOST_CHANNELS}.")
@@ -193,7 +194,7 @@ def _channels(request: RuleRequest, operator: Operator, tenant: str | None) -> l
     # Locked: whoever deletes one looks for rules that name it.
     locked = AlarmChannel.objects.select_for_update().filter(open_to, id__in=ids)
     found = set(locked.values_list("id", flat=True))
-    if missing := [one for one in ids if one not in found]:
+    if missing := [one for one in ids if one not in found | told]:
         raise InvalidTask(f"there is no alarm channel {missing[0]} that this rule could use.")
     return ids
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from tasks_app.core.alarms import WORDS, AlertKind, Condition, Facts, title
-from tasks_app.core.phrases import span
+from tasks_app.core.said import Said, said
 from tasks_app.models import AlarmIncident, AlarmRule
 
 
@@ -23,17 +23,21 @@ def title_of(one: AlarmIncident) -> str:
     return title(AlertKind.OPENED, facts)
 
 
-def conditions_of(rule: AlarmRule) -> list[str]:
+def conditions_of(rule: AlarmRule) -> list[Said]:
     """What it is about, each in words."""
     limits = {Condition.LATE: rule.late_seconds, Condition.RUNNING: rule.running_seconds}
-    return [
-        WORDS[one] if limits.get(one) is None else f"{WORDS[one]}: more than {span(timedelta(seconds=limits[one]))}"
-        for one in map(Condition, rule.conditions)
-    ]
+
+    def told(one: Condition) -> Said:
+        words, limit = said(WORDS[one]), limits.get(one)
+        if limit is None:
+            return words
+        return said("{condition}: more than {time}", condition=words, time=timedelta(seconds=limit))
+
+    return [told(one) for one in map(Condition, rule.conditions)]
 
 
 def about(rule: AlarmRule) -> str:
     """Whose tasks, of which types or job."""
     if rule.job is not None:
-        return f"job {rule.job}"
-    return ", ".join(rule.task_types) if rule.task_types else "all types"
+        return said("job {id}", id=rule.job)
+    return ", ".join(rule.task_types) if rule.task_types else said("all types")

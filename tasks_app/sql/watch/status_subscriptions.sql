@@ -1,5 +1,5 @@
 -- status_subscriptions: each with how far it is behind: the events in the windows that it has not read to their end, and
--- since when the first of them waits. Those with trouble first.
+-- since when the first of them waits. Those with trouble first. NULL: of all tenants.
 SELECT s.id, s.tenant, s.name, s.sink, s.state, s.reason, s.holder_name, s.delivered, s.attempts, s.last_error,
        date_part('epoch', clock_timestamp() - s.failing_since), date_part('epoch', s.next_try_at - clock_timestamp()),
        coalesce(behind.events, 0), date_part('epoch', clock_timestamp() - behind.oldest),
@@ -10,5 +10,6 @@ CROSS JOIN LATERAL (
     FROM punctual_outbox_window w
     WHERE w.no >= s.window_no AND w.max_at >= coalesce(s.since, '-infinity')
 ) AS behind
+WHERE %(tenant)s::text IS NULL OR s.tenant = %(tenant)s
 ORDER BY s.state = 'SUSPENDED' DESC, s.failing_since, behind.oldest, s.tenant NULLS FIRST, s.name
 LIMIT %(most)s

@@ -67,6 +67,8 @@ def test_an_order_says_what_it_would_do_is_typed_out_and_done_once(olga, django_
     page = olga.get(f"{PAGE}activate/b/").content.decode()
     assert "1 batch that workers have begun would go on" in page and "Type b to confirm it" in page
     assert "anyway" not in page
+    chinese = olga.get(f"{PAGE}activate/b/", headers={"Accept-Language": "zh-CN"}).content.decode()
+    assert "执行节点已开始的 1 个批次会执行完" in chinese and "would" not in chinese
 
     refused = olga.post(f"{PAGE}activate/b/", typed("B"))
     assert (refused.status_code, "You typed &#x27;B&#x27;." in refused.content.decode()) == (400, True)

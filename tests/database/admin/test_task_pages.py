@@ -509,6 +509,7 @@ def test_an_order_is_one_row_of_the_audit_with_its_tasks_behind_it_and_is_undone
         operator, f"/admin/tasks_app/campaign/{carried_out(Campaign.objects.get()).id}/change/"
     )
     assert set(ScheduleTask.objects.values_list("due_at", flat=True)) == {MONDAY}
+    assert "has undone it" in page(operator, where) and "undo/" not in page(operator, where)
 
 
 def test_what_is_a_part_of_an_order_is_shown_where_the_order_is_not(viewer, monkeypatch):

@@ -177,10 +177,25 @@ def test_an_undo_puts_back_what_a_move_left_and_nothing_that_happened_since():
     assert undo.counts == {"put back": 3, "changed": 1, "superseded": 1}
     assert due([ids[0], ids[1], ids[3], earlier]) == [MONDAY, TUESDAY, MONDAY, TUESDAY]
     assert (undo.kind, undo.selection) == ("undo", f"what campaign {moved.id} did")
-    again = carried_out(undo_operation(moved.operation, operator()))
-    assert again.counts == {"changed": 4, "superseded": 1}
+    with pytest.raises(NothingToDo, match=f"Campaign {undo.id} has undone it"):
+        undo_operation(moved.operation, operator())
     with pytest.raises(NothingToDo):
-        undo_operation(again.operation, operator())
+        undo_operation(undo.operation, operator())
+
+
+def test_an_undo_that_was_cancelled_or_left_some_to_others_can_be_ordered_again():
+    ids = scheduled("a", "b", at=MONDAY)
+    moved = carried_out(begun(Verb.MOVE, ids, at=WEDNESDAY))
+
+    partial = carried_out(undo_operation(moved.operation, operator(), types=["T_PLAIN", "T_QUIET"], lanes=["default"]))
+    with pytest.raises(NothingToDo, match=f"Campaign {partial.id} has undone it"):
+        undo_operation(moved.operation, operator())
+    Campaign.objects.filter(id=partial.id).update(total=1, done=1)  # as if the other was of a lane that it had not
+    under_way = undo_operation(moved.operation, operator())
+    with pytest.raises(NothingToDo, match=f"Campaign {under_way.id} is undoing it"):
+        undo_operation(moved.operation, operator())
+    Campaign.objects.filter(id=under_way.id).update(state="CANCELLED", finished_at=timezone.now())
+    assert carried_out(undo_operation(moved.operation, operator())).counts == {"changed": 2}
 
 
 def test_an_undo_of_a_cancel_schedules_anew_what_waited_also_out_of_the_past():
