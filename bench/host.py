@@ -1,5 +1,5 @@
-"""What the machine and PostgreSQL did, looked at every few milliseconds while a bench runs: `python -m bench.host FILE PID`
-writes a line of JSON each time, until it is ended. PID is the bench, of whose descendants it tells what each took.
+"""What the machine and PostgreSQL did, looked at every few milliseconds while a bench runs. `python -m bench.host FILE
+PID` writes a line of JSON each time, until it is ended; PID is the bench, of whose descendants it tells what each took.
 
 A process of its own: in a thread of the bench it would wait for the bench's own statements."""
 

@@ -22,7 +22,6 @@ OPTIONS = ("rate", "late")
 LATE_MS = 15
 SHOWN = 10  # of those that were latest
 MUCH = 0.25  # of a moment: from here on it counts as stolen, covered by a step, or waited for
-STEPS_OF_BEAT = ("claim", "publish", "peek", "pace", "leases")
 
 
 class Stage(NamedTuple):
@@ -79,7 +78,7 @@ def _told(rate: int, found: punctual.Late, samples: list[host.Sample], late_seco
     late = late_ones(found.due, {start.number: start.at for start in record.starts()}, steps, late_seconds)
     first, last = found.due[0], found.due[-1]
     whole = Machine([one for one in samples if first <= one.at <= last])
-    print(f"at {rate}/s: {len(late)} of {len(found.due)} were late by more than {late_seconds * 1000:.0f} ms", flush=True)
+    print(f"at {rate}/s: {len(late)} of {len(found.due)} were late by more than {late_seconds * 1000:.0f} ms")
     if not late:
         return {f"late_at_{rate}": 0}
     length = median(one.moment[1] - one.moment[0] for one in late)
@@ -199,9 +198,7 @@ class Causes:
 
     def shares(self, moments: Sequence[tuple[float, float]]) -> dict[str, float]:
         """Of how many of these moments each was a good part."""
-        counted = Counter(
-            name for moment in moments for name, share in self._parts(*moment).items() if share >= MUCH
-        )
+        counted = Counter(name for moment in moments for name, share in self._parts(*moment).items() if share >= MUCH)
         return {name: count / len(moments) for name, count in counted.items()}
 
     def _parts(self, begun: float, ended: float) -> dict[str, float]:

@@ -50,9 +50,9 @@ def install() -> None:
     """Around the steps that lead to a handler, and around what the same processes do besides."""
     from django.db.backends.postgresql.base import DatabaseWrapper
 
+    from tasks_app import sql
     from tasks_app.engine.beat import batch_size, chores, dispatcher, job_planner, leases, process
     from tasks_app.engine.worker import batch_run, executor, moments, transport
-    from tasks_app import sql
 
     _wrap(process, "publish", about=lambda batches, answer: [batch.batch_no for batch in batches])
     _wrap(dispatcher, "claim", about=lambda *given, answer: [batch.batch_no for batch in answer])
