@@ -177,8 +177,11 @@ class Machine:
             seconds += after.at - before.at
             total["stolen"] += after.stolen - before.stolen
             total["idle"] += after.idle - before.idle
+            total["other programs"] += after.busy - before.busy
             for name in after.took:
-                total[name] += max(after.took[name] - before.took.get(name, 0.0), 0.0)
+                took = max(after.took[name] - before.took.get(name, 0.0), 0.0)
+                total[name] += took
+                total["other programs"] -= took
                 total[f"{name} waited for one"] += max(after.queued[name] - before.queued.get(name, 0.0), 0.0)
         return {name: value / max(seconds, 1e-9) for name, value in total.items()}
 
