@@ -1,5 +1,5 @@
 """tail: why the latest tasks of `punctual` were late: how far each of them had come when its moment was there, and what
-the machine, PostgreSQL and our own processes did until its handler was called. Watching takes a few per cent of a core.
+the machine, PostgreSQL and our own processes did until its handler was called. Watching takes some of a processor too.
 """
 
 import os
@@ -105,7 +105,7 @@ def _told(rate: int, found: punctual.Late, samples: list[host.Sample], late_seco
 
 
 def _print_latest(late: list[Late], causes: "Causes") -> None:
-    print("  the latest, one of each hundredth of a second:")
+    print("  the latest, one of each twentieth of a second:")
     shown: set[int] = set()
     for one in sorted(late, key=lambda one: one.due - one.at):
         if (place := round(one.at * 20)) in shown or len(shown) == SHOWN:
