@@ -25,6 +25,7 @@ NAMES += (
     "replay",
     "backfill",
     "metrics",
+    "tail",
     "isolation",
     "tenants",
     "past",
@@ -38,7 +39,8 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     parser.add_argument("--check", action="store_true", help="end with 1 if a goal is not met")
     of_benches = {
-        "rate": parser.add_argument("--rate", type=int, help="sustain: tasks a second"),
+        "rate": parser.add_argument("--rate", type=int, help="sustain, tail: tasks a second"),
+        "late": parser.add_argument("--late", type=int, help="tail: ms from which on a task is looked into"),
         "seconds": parser.add_argument("--seconds", type=int, help="sustain: how long"),
         "rows": parser.add_argument(
             "--rows", type=int, help="past, console: finished tasks; tenants: due tasks of the large one"

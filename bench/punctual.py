@@ -32,6 +32,7 @@ class Late(NamedTuple):
     cold: list[float]  # the first second of a fresh stack, in which batch sizes are not known yet
     warm: list[float]
     roundtrips: list[float]  # of one committed statement, meanwhile
+    due: list[float]  # when each task was due, by its number: epoch seconds
 
 
 def run(stack: Stack) -> dict:
@@ -69,7 +70,7 @@ def measure(
     around()
     wait_settled(len(due))
     stack.stop()
-    late = Late([], [], roundtrips)
+    late = Late([], [], roundtrips, due)
     for start in record.starts():
         part = late.warm if due[start.number] > first + 1 else late.cold
         part.append((start.at - due[start.number]) * 1000)

@@ -88,12 +88,12 @@ def schedule_unbound(requests: Sequence[Request]) -> list[Scheduled]:
 
 def reschedule(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
     """Move each unit to its new time; a unit that succeeded stays as it is."""
-    return _apply(requests, _RESCHEDULE, by)
+    return _move_alone(requests) or _apply(requests, _RESCHEDULE, by)
 
 
 def hasten(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
     """reschedule of what waits; a unit that runs is left alone."""
-    return _apply(requests, _HASTEN, by)
+    return _move_alone(requests) or _apply(requests, _HASTEN, by)
 
 
 def ensure(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
@@ -247,6 +247,17 @@ def _lock_current(requests: Sequence[Request]) -> dict[Unit, _Row]:
 
 def _past_rows(units: Sequence[Unit]) -> dict[Unit, _Row]:
     return {unit: _Row(*row[:4], past=True) for unit, row in past_units(units).items()}
+
+
+def _move_alone(requests: Sequence[Request]) -> list[Scheduled]:
+    """A single unit that nobody runs, in the shortest way there is; nothing if it takes more than a new time."""
+    if len(requests) != 1 or requests[0].payload is not None:
+        return []
+    [request] = requests
+    tenant, task_type, key = request.unit
+    unit = {"tenant": tenant, "task_type": task_type, "key": key}
+    moved = run("move_alone", unit | {"at": request.at, "delay": request.delay, "kept": conf().kept_kinds})
+    return [Scheduled(Outcome.UPDATED, *row) for row in moved]
 
 
 def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:

@@ -28,14 +28,19 @@ class Aside(threading.Thread):
             if self._busy or self._over:
                 return False
             self._busy = True
-            self._changed.notify()
+            self._changed.notify_all()
             return True
+
+    def wait_done(self, seconds: float) -> None:
+        """Until it has done what it was told to; so long at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._busy, seconds)
 
     def end(self) -> None:
         """After what it does now."""
         with self._changed:
             self._over = True
-            self._changed.notify()
+            self._changed.notify_all()
 
     def run(self) -> None:
         try:
@@ -44,7 +49,9 @@ class Aside(threading.Thread):
                 if not self._is_wanted():
                     break
         finally:
-            self._over, self._busy = True, False
+            with self._changed:
+                self._over, self._busy = True, False
+                self._changed.notify_all()
             close_connections()
 
     def _is_wanted(self) -> bool:
@@ -52,6 +59,7 @@ class Aside(threading.Thread):
         leave_other_databases()  # apps' code may have used them
         with self._changed:
             self._busy = False
+            self._changed.notify_all()
             self._changed.wait_for(lambda: self._busy or self._over, self._stays_seconds)
             self._over |= not self._busy
             return self._busy

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from uuid import UUID
@@ -128,6 +128,11 @@ FIRST_PAUSE = 2.0  # seconds between them, at most
 # A chore that comes this often is told to be done with the next look, if that comes soon; any other at once.
 SOON_SECONDS = 60.0
 NEXT_LOOK_SECONDS = 10.0
+# Every minute a dozen chores are due in the same look. If all began at once, what is dispatched then would wait for a
+# processor. So they come one after the other, with a rest after each as long as it took. So long at most the next one
+# waits for one that is done aside, and so long in all, with the rests.
+HEAD_START_SECONDS = 0.2
+IN_TURN_SECONDS = 2.0
 STAYS_SECONDS = 10.0  # the thread of one that comes this often stays, and its connection with it
 ERROR_LENGTH = 300  # of what is kept of an error; the log has all of it
 
@@ -176,6 +181,7 @@ class Chores(threading.Thread):
         self._node_name = name
         self._stopped = threading.Event()
         self._declared = False
+        self._waited = 0.0  # seconds of the last look in which it did nothing, so that others can
         self._aside: dict[str, Aside] = {}
         self._ended: SimpleQueue[tuple[str, float]] = SimpleQueue()  # chores that were done, by any thread, and when
         self._untold: dict[str, float] = {}  # those of them that nobody has written down; by the monotonic clock
@@ -185,7 +191,8 @@ class Chores(threading.Thread):
         while not self._stopped.is_set():
             self.look(FIRST if looks < FIRST_LOOKS else ALL)
             looks += 1
-            self._stopped.wait(conf().NODE_SECONDS if looks > FIRST_LOOKS else min(conf().NODE_SECONDS, FIRST_PAUSE))
+            pause = conf().NODE_SECONDS if looks > FIRST_LOOKS else min(conf().NODE_SECONDS, FIRST_PAUSE)
+            self._stopped.wait(max(0.0, pause - self._waited))
         self._leave()
 
     def look(self, names: Collection[str] = ALL) -> None:
@@ -201,6 +208,7 @@ class Chores(threading.Thread):
 
     def run_once(self, names: Collection[str] = ALL) -> list[str]:
         """Of these chores, do those that are due; returns their names."""
+        self._waited = 0.0
         if not self._declared:
             run("declare_chores", {"names": [chore.name for chore in CHORES]})
             self._declared = True
@@ -229,12 +237,28 @@ class Chores(threading.Thread):
         )
         untold.clear()
         due = {name for (name,) in taken}
-        for chore in CHORES:
-            if chore.name in due and chore.aside:
-                self._begin_aside(chore)
-            elif chore.name in due:
-                self._do(chore)
+        self._do_in_turn([chore for chore in CHORES if chore.name in due])
         return sorted(due)
+
+    def _do_in_turn(self, chores: Sequence[Chore]) -> None:
+        until = time.monotonic() + IN_TURN_SECONDS
+        for place, chore in enumerate(chores, start=1):
+            begun = time.monotonic()
+            if chore.aside:
+                self._begin_aside(chore)
+            else:
+                self._do(chore)
+            if place < len(chores):
+                self._let_others(chore, begun, until)
+
+    def _let_others(self, chore: Chore, begun: float, until: float) -> None:
+        """Before the next chore: wait for this one if it is done aside, and then rest."""
+        since = time.monotonic()
+        if chore.aside:
+            self._aside[chore.name].wait_done(min(HEAD_START_SECONDS, until - since))
+        now = time.monotonic()
+        self._stopped.wait(max(0.0, min(now - begun, until - now)))
+        self._waited += time.monotonic() - since
 
     def wait_aside(self, timeout: float | None = None) -> None:
         """Until the chores in threads of their own have ended, and all that was done is written down."""

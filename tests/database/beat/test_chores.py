@@ -5,8 +5,10 @@ import threading
 import pytest
 from django.db.models.functions import Now
 
+from tasks_app.conf import conf
 from tasks_app.engine import nodes
-from tasks_app.engine.beat.chores import Chores
+from tasks_app.engine.beat import chores
+from tasks_app.engine.beat.chores import Chore, Chores
 from tasks_app.models import MaintenanceEntry
 from tasks_app.sql import execute, run
 from tests.support.marks import commits
@@ -15,6 +17,7 @@ from tests.support.wait import wait_until
 pytestmark = commits
 
 SECONDS = 30.0  # that nobody should need
+AGES = 10 * SECONDS
 LONG_AGO = "2020-01-01T00:00:00Z"
 
 
@@ -154,6 +157,48 @@ def test_a_beat_that_stops_lets_go_of_the_threads_that_stay():
 
     stays.join(SECONDS)
     assert not stays.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("head_start", "in_turn", "overtakes"),
+    [(AGES, AGES, False), (0.01, AGES, True), (AGES, 0.0, True)],
+)
+def test_a_chore_begins_when_the_one_before_is_done_or_has_had_its_head_start(
+    monkeypatch, beat, head_start, in_turn, overtakes
+):
+    monkeypatch.setattr(chores, "HEAD_START_SECONDS", head_start)
+    monkeypatch.setattr(chores, "IN_TURN_SECONDS", in_turn)
+    second_began, seen = threading.Event(), []
+    first = Chore("levels", lambda: seen.append(second_began.wait(SECONDS if overtakes else 0.05)), aside=True)
+
+    beat._do_in_turn([first, Chore("hours", second_began.set, aside=True)])
+
+    beat.wait_aside(SECONDS)
+    assert seen == [overtakes]
+
+
+class Stops(threading.Event):
+    """Ends a beat as soon as it waits, and remembers for how long it would have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.append(timeout)
+        self.set()
+        return True
+
+
+def test_after_a_look_with_rests_the_next_one_comes_no_later(monkeypatch, beat):
+    monkeypatch.setattr(chores, "FIRST", {"partition", "count"})
+    beat._stopped = Stops()
+
+    beat.run()
+
+    rest, pause = beat._stopped.waits  # between the two; and after the look
+    assert rest > 0
+    assert pause == conf().NODE_SECONDS - beat._waited < conf().NODE_SECONDS
 
 
 def thread(chore: str) -> threading.Thread | None:

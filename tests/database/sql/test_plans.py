@@ -17,7 +17,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from tasks_app import scope, sql
-from tasks_app.client import cancel, ensure, find, find_many, reschedule, schedule, schedule_many
+from tasks_app.client import cancel, ensure, find, find_many, reschedule, reschedule_many, schedule, schedule_many
 from tasks_app.client.rolling import failing_keys
 from tasks_app.core.overdue import Answer
 from tasks_app.engine.beat.alarms.looking import look as look_around
@@ -347,6 +347,7 @@ DOES = {
     "schedule what is over": lambda: schedule(TYPE, "key-77"),
     "ensure what is over": lambda: ensure(TYPE, "key-77", delay=60),
     "reschedule": lambda: reschedule(TYPE, "live-77", delay=60),
+    "reschedule many": lambda: reschedule_many(TYPE, [{"key": f"live-{n}", "delay": 60} for n in (77, 78)]),
     "cancel": lambda: cancel(TYPE, "live-77"),
     "find": lambda: find(TYPE, "live-77"),
     "find what is over": lambda: find(TYPE, "key-77"),

@@ -1,13 +1,15 @@
 """The benches can be told apart and say what they measure; running them is for a quiet machine."""
 
 import importlib
+import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from bench import feed, past, sustain
+from bench import feed, host, past, sustain, tail, trail
 from bench.__main__ import NAMES, _meets
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -97,3 +99,57 @@ def test_a_disk_that_is_too_small_is_told_with_the_way_out(tmp_path):
         SystemExit, match=r"^1,000,000,000,000 finished tasks need about .* or take fewer with --rows\.$"
     ):
         past._refuse_without_disk(str(tmp_path), 10**12)
+
+
+def step(name: str, begun: float, ended: float, *about: object) -> trail.Step:
+    return trail.Step(name, begun, ended, 1, "MainThread", list(about))
+
+
+# Task 7 of batch b is due at 10; it waits in the queue until then, and its start takes longest.
+WAY = [
+    step("claim", 9.95, 9.96, "b"),
+    step("publish", 9.96, 9.97, "b"),
+    step("receive", 10.01, 10.01, "b"),
+    step("start", 10.02, 10.08, "b", 7),
+    step("ready", 10.08, 10.09, "b"),
+    step("chore count", 10.0, 10.05),
+]
+
+
+def test_the_way_of_a_late_task_has_no_gaps_and_names_where_its_time_went():
+    due = [0.0] * 7 + [10.0]
+
+    [late] = tail.late_ones(due, {7: 10.1}, WAY, 0.015)
+
+    assert [(one.name, round(one.ended, 2)) for one in late.stages[:6]] == [
+        ("not claimed", 9.95),
+        ("claim", 9.96),
+        ("publish", 9.97),
+        ("in the queue", 10.01),
+        ("to a child", 10.02),
+        ("start", 10.08),
+    ]
+    assert late.stages[-1].ended == 10.1
+    assert all(before.ended == after.begun for before, after in pairwise(late.stages))
+    assert late.worst.name == "start"
+    assert late.moment == (10.02, 10.1)
+    assert tail.late_ones(due, {7: 10.01}, WAY, 0.015) == []
+
+
+def test_what_went_on_is_told_for_the_moment_alone():
+    def sample(n: int) -> host.Sample:
+        """In the second half half of the processors is stolen, and somebody waits for the disk."""
+        at, half = 10.0 + n / 100, max(0, n - 5)
+        return host.Sample(
+            at, at, half / 200 * os.cpu_count(), 0.0, {"beat": at / 2}, {"beat": 0.0}, ["IO"] * bool(half)
+        )
+
+    samples = [sample(n) for n in range(11)]
+    causes = tail.Causes(WAY, tail.Machine(samples))
+
+    early, after = causes.shares([(10.0, 10.04)]), causes.shares([(10.06, 10.1)])
+
+    assert early == {"chore count": 1.0, "no processor free": 1.0}
+    assert after == {"stolen by the host": 1.0, "no processor free": 1.0, "PostgreSQL: IO": 1.0}
+    taken = tail.Machine(samples).taken([(10.0, 10.1)])
+    assert (round(taken["beat"], 2), round(taken["other programs"], 2)) == (0.5, 0.5)
