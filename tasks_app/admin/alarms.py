@@ -293,7 +293,7 @@ class AlarmIncidentAdmin(AlarmPages):
             title_of(one),
             incident=one,
             rule=AlarmRule.objects.filter(id=one.rule, **whose()).first(),
-            alerts=alerts_of_incident(one.id),
+            alerts=alerts_of_incident(one.id, working_in()),
             channels=_channel_names(),
             sees_task=sees_task,
             sees_job=sees_job,

@@ -359,7 +359,8 @@ def read_incident(request: HttpRequest, incident_id: Id):
     one = AlarmIncident.objects.filter(id=incident_id).first()
     if one is None or not _own(asked, one) or (asked.types is not None and one.task_type not in asked.types):
         raise Problem("SCH_404_NOT_FOUND", f"There is no incident {incident_id}.")
-    alerts = [AlertOut.of(alert) for alert in alerts_of_incident(one.id)]
+    whose = None if asked.is_operator else asked.tenant
+    alerts = [AlertOut.of(alert) for alert in alerts_of_incident(one.id, whose)]
     return IncidentDetailOut.of(one, rule_names([one]), alerts=alerts)
 
 

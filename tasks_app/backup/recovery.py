@@ -69,7 +69,7 @@ NOT_YET = ("the database system is", "too many clients", "remaining connection s
 # more there is, the longer it takes.
 TAR_BYTES = 64 << 10
 
-_WAITS = re.compile(r"\s*synchronous_standby_names\s*=?\s*'((?:[^']|'')*)'")
+_WAITS = re.compile(r"\s*synchronous_standby_names\s*=?\s*(?:'((?:[^']|'')*)'|([\w.-]+))", re.IGNORECASE)
 
 Answer = TypeVar("Answer")
 
@@ -367,7 +367,7 @@ def waits_for(data: Path) -> str:
         with suppress(OSError):
             for line in (data / name).read_text(errors="replace").splitlines():
                 if given := _WAITS.match(line):
-                    found = given[1]
+                    found = given[1] if given[1] is not None else given[2]
     return found
 
 

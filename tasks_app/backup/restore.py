@@ -130,7 +130,7 @@ def plan(
         len(segments),
         len(segments) * base.segment_bytes,
         bool(sources.spool and sources.spool.is_dir()),
-        sources.missing(base) if to is None else {},
+        sources.missing(base),
         dict(sources.away),
     )
 

@@ -33,6 +33,12 @@ class Screen(OutputWrapper):
         self._out.write(text)
 
 
+def _unusable(error: OperationalError | InterfaceError) -> bool:
+    """Not so if a lock was not let go of, or a statement took too long: then PostgreSQL says what it was."""
+    code = getattr(error.__cause__, "sqlstate", None)
+    return code is None or code.startswith(("08", "53", "57P"))
+
+
 class TerminalCommand(BaseCommand):
     """A command whose output has no control character but breaks of lines, whatever it prints."""
 
@@ -51,6 +57,8 @@ class TerminalCommand(BaseCommand):
             with acting_from(f"the command line of {account()} on {socket.gethostname()}"):
                 return super().execute(*args, **options)
         except (OperationalError, InterfaceError) as error:  # a command that can say more has done so
+            if not _unusable(error):
+                raise
             words = str(error).strip().partition("\n")[0]
             raise CommandError(f"The database can't be used: {words}", returncode=UNUSABLE) from error
 

@@ -20,6 +20,7 @@ from tasks_app.engine.operations.api_tokens import issue, known
 from tasks_app.engine.operations.members import grant, rights_of
 from tasks_app.lifecycle.tenants import suspend
 from tasks_app.models import (
+    AlarmAlert,
     AlarmChannel,
     AlarmIncident,
     AlarmRule,
@@ -262,6 +263,20 @@ def test_lists_filters_and_exports_show_the_own_tenant_alone(code_alone):
     table = b"".join(client.get("/admin/tasks_app/scheduletask/export/")).decode()
     assert "visible" in table and "secret" not in table
     assert client.get("/admin/tasks_app/scheduletask/export/?tenant=other").status_code == 400
+
+
+def test_what_went_wrong_on_a_channel_of_the_operators_is_not_for_a_tenant(code_alone):
+    incident = rows_of("acme").incident_id
+    for name, tenant in (("ours", "acme"), ("on call", None)):
+        alert = {"id": uuid4(), "incident": incident, "kind": "opened", "body": {"title": "late"}}
+        error = f"mail server of {name} said no"
+        AlarmAlert.objects.create(channel=channel(name, tenant=tenant).id, error=error, **alert)
+
+    page = browser(Role.VIEWER).get(f"/admin/tasks_app/alarmincident/{incident}/").content.decode()
+    answer = Api(token=issue("ci", "acme", operator(), rights=["read"])[1]).get(f"/alarms/incidents/{incident}").body
+
+    for shown in (page, str(answer)):
+        assert "mail server of ours" in shown and "mail server of on call" not in shown
 
 
 def test_a_session_works_in_the_tenants_of_its_person_and_in_no_other():

@@ -241,8 +241,11 @@ class Chores(threading.Thread):
         return sorted(due)
 
     def _do_in_turn(self, chores: Sequence[Chore]) -> None:
-        until = time.monotonic() + IN_TURN_SECONDS
+        until = time.monotonic() + min(IN_TURN_SECONDS, conf().NODE_SECONDS)
         for place, chore in enumerate(chores, start=1):
+            if self._stopped.is_set() or not _allowed(chore.name):  # since they were taken
+                run("give_back_chores", {"names": [one.name for one in chores[place - 1 :]]})
+                return
             begun = time.monotonic()
             if chore.aside:
                 self._begin_aside(chore)

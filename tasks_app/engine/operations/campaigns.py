@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from tasks_app.core.campaigns import CAP, UNDO, CampaignState
 from tasks_app.core.errors import InvalidTask, NothingToDo
 from tasks_app.core.moves import Move
@@ -136,12 +138,19 @@ def why_no_undo(operation: UUID, tenant: str | None = None) -> Said | None:
 def _undone_by(operation: UUID, tenant: str | None) -> Said | None:
     """Which campaign undoes all of it, or has; None: there is none, or it has left some to others or been cancelled."""
     orders = Campaign.objects.filter(kind=UNDO, options__undoes=str(operation)).exclude(state=CampaignState.CANCELLED)
-    last = orders.order_by("-total", "-id").first()
-    if last is None or last.total < count_undoable(operation, tenant):
+    last = _of_all(orders, operation, None)
+    if last is None and tenant is not None:  # what another tenant had undone is none of this one's tasks
+        last = _of_all(orders.filter(tenant=tenant), operation, tenant)
+    if last is None:
         return None
     if CampaignState(last.state).over:
         return said("Campaign {id} has undone it.", id=last.id)
     return said("Campaign {id} is undoing it.", id=last.id)
+
+
+def _of_all(orders: QuerySet[Campaign], operation: UUID, tenant: str | None) -> Campaign | None:
+    last = orders.order_by("-total", "-id").first()
+    return last if last is not None and last.total >= count_undoable(operation, tenant) else None
 
 
 def _within(

@@ -248,6 +248,7 @@ class Command(TerminalCommand):
         given = {name: options[name] for name in ("to", "urls", "system")}
         seen = plan(folder, label=options["base"], **given)
         until = f"to {_moment(options['to'])}" if options["to"] else "to the last moment that is there"
+        end = "fail if that is later than" if options["to"] else "end before"
         spool = ", with what the spool has" if seen.spool else ""
         lines = [
             f"Nothing was changed. Base backup {seen.base}, complete since {_moment(seen.base_ended)}, would be "
@@ -255,11 +256,11 @@ class Command(TerminalCommand):
             f"Then {counted(seen.segments, 'segment')} of the log would be replayed{spool}, at most "
             f"{seen.log_bytes / 1e6:,.0f} MB, {until}.",
             *(f"! {place} can't be read: {why}." for place, why in seen.away.items()),
-            *(f"! It would end before segment {name} of the log: {why}." for name, why in seen.missing.items()),
+            *(f"! It would {end} segment {name} of the log: {why}." for name, why in seen.missing.items()),
         ]
         if not seen.has_room:
             lines.append(f"! There is no room for it: the disk has {seen.free_bytes / 1e6:,.0f} MB free.")
-        wrong = bool(seen.missing) or not seen.has_room
+        wrong = (bool(seen.missing) and not options["to"]) or not seen.has_room
         return lines, asdict(seen) | {"has_room": seen.has_room}, wrong
 
     def _say(self, options: dict) -> Callable[[str], None]:

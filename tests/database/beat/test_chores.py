@@ -1,12 +1,14 @@
 """What a beat tells of the chores that it has done, and in which threads it does them."""
 
 import threading
+from datetime import timedelta
 
 import pytest
 from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.engine import nodes
+from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.beat import chores
 from tasks_app.engine.beat.chores import Chore, Chores
 from tasks_app.models import MaintenanceEntry
@@ -199,6 +201,20 @@ def test_after_a_look_with_rests_the_next_one_comes_no_later(monkeypatch, beat):
     rest, pause = beat._stopped.waits  # between the two; and after the look
     assert rest > 0
     assert pause == conf().NODE_SECONDS - beat._waited < conf().NODE_SECONDS
+
+
+@pytest.mark.parametrize("what", ["it stops", "quarantine"])
+def test_what_was_taken_and_must_not_begin_any_more_is_left_to_others(monkeypatch, beat, what):
+    run("declare_chores", {"names": ["hours", "levels"]})
+    MaintenanceEntry.objects.update(next_at=Now() + timedelta(days=1))
+    quarantine, begun = (lambda: monkeypatch.setattr(BARRIER, "closed", "it is a copy")), []
+    first = beat._stopped.set if what == "it stops" else quarantine
+
+    beat._do_in_turn([Chore("hours", first), Chore("levels", lambda: begun.append("levels"))])
+
+    assert begun == []
+    due = MaintenanceEntry.objects.filter(next_at__lte=Now())
+    assert set(due.values_list("name", flat=True)) & {"hours", "levels"} == {"levels"}
 
 
 def thread(chore: str) -> threading.Thread | None:

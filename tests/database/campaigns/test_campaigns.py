@@ -183,6 +183,18 @@ def test_an_undo_puts_back_what_a_move_left_and_nothing_that_happened_since():
         undo_operation(undo.operation, operator())
 
 
+def test_what_one_tenant_had_undone_of_an_order_keeps_no_other_from_it():
+    ids = [schedule("T_QUIET", "a", at=MONDAY, tenant=tenant).task_id for tenant in ("acme", "other")]
+    moved = carried_out(begun(Verb.MOVE, ids, at=WEDNESDAY))
+    carried_out(undo_operation(moved.operation, operator(), tenant="acme"))
+
+    other = carried_out(undo_operation(moved.operation, operator(), tenant="other"))
+
+    assert (other.counts, due(ids)) == ({"put back": 1}, [MONDAY, MONDAY])
+    with pytest.raises(NothingToDo, match=f"Campaign {other.id} has undone it"):
+        undo_operation(moved.operation, operator(), tenant="other")
+
+
 def test_an_undo_that_was_cancelled_or_left_some_to_others_can_be_ordered_again():
     ids = scheduled("a", "b", at=MONDAY)
     moved = carried_out(begun(Verb.MOVE, ids, at=WEDNESDAY))
