@@ -8,6 +8,7 @@ from django.utils import timezone
 from tasks_app.client import cancel_tasks, schedule
 from tasks_app.engine.operations.campaigns import undo_operation
 from tasks_app.lifecycle.campaigns import steps, verbs
+from tasks_app.lifecycle.campaigns.begin import start_undo
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.start import start
 from tasks_app.models import Campaign, CampaignChunk, ScheduleTask
@@ -147,7 +148,8 @@ def test_an_undo_waits_for_a_claim_and_leaves_alone_what_has_begun():
 def test_of_two_undos_at_once_one_puts_a_cancelled_task_back(commit):
     [task] = scheduled("a", at=MONDAY)
     cancelled = carried_out(begun(Verb.CANCEL, [task]))
-    undos = [undo_operation(cancelled.operation, operator()) for _ in range(2)]
+    about = {"tenant": None, "task_type": None, "selection": "ordered by two people at once"}
+    undos = [start_undo(cancelled.operation, [[task]], operator(), **about) for _ in range(2)]
 
     overlap(lambda: steps.step("one"), lambda: steps.step("two"), commit=commit)
     for undo in undos:
