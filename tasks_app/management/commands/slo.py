@@ -68,7 +68,7 @@ def _availability(levels: ServiceLevels) -> list[str]:
     unwatched = f"; no beat has watched the last {levels.unwatched:,} of them" if levels.unwatched else ""
     return [
         f"  availability    {share} (goal {goal}){_told(levels.available)}",
-        f"                  {levels.totals.up:,} minutes up, {levels.down:,} down{unwatched}",
+        f"                  up for {levels.totals.up:,} min, down for {levels.down:,}{unwatched}",
         f"  error budget    {levels.budget_told}",
     ]
 
