@@ -210,6 +210,19 @@ def test_cancel_leaves_other_units_alone():
     assert [state(task) for task in others] == [State("INIT", due=True)] * 3
 
 
+def test_a_reschedule_leaves_other_units_alone():
+    mine, *others = [
+        schedule(TYPE, "a", at=MONDAY).task_id,
+        schedule(TYPE, "b", at=MONDAY).task_id,
+        schedule(TYPE, "a", at=MONDAY, tenant="other").task_id,
+        schedule("T_PLAIN", "a", at=MONDAY).task_id,
+    ]
+
+    assert reschedule(TYPE, "a", at=TUESDAY) == (UPDATED, mine, TUESDAY.timestamp())
+
+    assert [row(task).due_at for task in (mine, *others)] == [TUESDAY, MONDAY, MONDAY, MONDAY]
+
+
 @pytest.mark.parametrize("status", [BLOCKED, INIT, RUNNING, AWAY, SUCCESS, ROLLING, FAIL, CANCELLED])
 def test_replay_leaves_what_is_not_dead(status):
     task = bring(status)
