@@ -94,7 +94,7 @@ class Conf(Section):
 
     # Wake-ups.
     WAKEUP_MS: float = 50.0  # schedule() waits for Redis no longer than this
-    WAKEUP_PAUSE_SECONDS: float = 5.0  # and doesn't try again for this long after a failure
+    WAKEUP_PAUSE_SECONDS: float = 5.0  # and doesn't try again for up to so long after failures
 
     # Jobs.
     PLAN_AHEAD_SECONDS: float = 60.0  # instances of jobs are made this long before they are due

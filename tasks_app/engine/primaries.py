@@ -89,8 +89,9 @@ class Primaries:
                 told = calls.execute()[-1]
         except (redis.RedisError, OSError) as error:
             self._breaker.trip()
-            log.warning("timeline.unshared error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
+            log.warning("timeline.unshared error=%r pause_seconds=%g", str(error), self._breaker.pause_seconds)
             return known
+        self._breaker.worked()
         self._newest[uid] = max(known, int(told or 0))
         return self._newest[uid]
 

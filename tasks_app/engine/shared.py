@@ -31,9 +31,11 @@ class Shared:
         if self._client is None or self._breaker.open:
             return None
         try:
-            return self._client.eval(script, len(keys), *keys, *words)
+            answer = self._client.eval(script, len(keys), *keys, *words)
+            self._breaker.worked()
+            return answer
         except Exception as error:
             # Anything at all: neither a login nor an outcome may hang on Redis.
             self._breaker.trip()
-            log.warning("%s.alone error=%r pause_seconds=%g", self._name, str(error), conf().WAKEUP_PAUSE_SECONDS)
+            log.warning("%s.alone error=%r pause_seconds=%g", self._name, str(error), self._breaker.pause_seconds)
             return None

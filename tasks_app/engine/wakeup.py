@@ -70,9 +70,11 @@ def client(timeout: float, url: str = "") -> redis.Redis:
 
 
 class Breaker:
-    """After a failure nothing is tried for a while."""
+    """After a failure nothing is tried for a while: for a moment after the first, as a machine that stood still is soon
+    back; for twice as long after each further one, up to WAKEUP_PAUSE_SECONDS."""
 
     def __init__(self) -> None:
+        self.pause_seconds = 0.0  # after the last failure; 0 if something has worked since
         self._closed_again = 0.0
 
     @property
@@ -80,7 +82,12 @@ class Breaker:
         return time.monotonic() < self._closed_again
 
     def trip(self) -> None:
-        self._closed_again = time.monotonic() + conf().WAKEUP_PAUSE_SECONDS
+        longest = conf().WAKEUP_PAUSE_SECONDS
+        self.pause_seconds = min(max(2 * self.pause_seconds, longest / 64), longest)
+        self._closed_again = time.monotonic() + self.pause_seconds
+
+    def worked(self) -> None:
+        self.pause_seconds = 0.0
 
 
 class Sender:
@@ -115,11 +122,13 @@ class Sender:
         try:
             if self._client is None or self._pid != os.getpid():
                 self._client, self._pid = client(conf().WAKEUP_MS / 1000), os.getpid()
-            return action(self._client)
+            answer = action(self._client)
+            self._breaker.worked()
+            return answer
         except Exception as error:
             # Anything at all: a task is written already, and its caller must not hear of Redis.
             self._breaker.trip()
-            log.warning("wakeup.failed error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
+            log.warning("wakeup.failed error=%r pause_seconds=%g", str(error), self._breaker.pause_seconds)
             return 0
 
 

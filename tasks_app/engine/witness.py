@@ -112,9 +112,10 @@ class Witness:
             self._redis().xadd(
                 conf().redis_key(TOLD), {"rows": json.dumps(rows)}, maxlen=KEPT_DELIVERIES, approximate=True
             )
+            self._breaker.worked()
         except (redis.RedisError, OSError) as error:
             self._breaker.trip()
-            log.warning("told.unshared error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
+            log.warning("told.unshared error=%r pause_seconds=%g", str(error), self._breaker.pause_seconds)
 
     def compare(self, row: Row, *, beat: bool) -> None:
         """After a look at the installation: if its timeline is another one than before, what was seen is looked for."""

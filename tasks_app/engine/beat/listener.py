@@ -89,15 +89,20 @@ class Listener:
         try:
             if self._client is None:
                 self._client = client(conf().WAKEUP_MS / 1000)
-            if len(commands) == 1:
-                return [self._client.execute_command(*commands[0])]
-            with self._client.pipeline(transaction=False) as pipeline:
-                for command in commands:
-                    pipeline.execute_command(*command)
-                return pipeline.execute()
+            answers = self._asked(*commands)
+            self._breaker.worked()
+            return answers
         except Exception as error:
             self._give_up(error)
             return None
+
+    def _asked(self, *commands: tuple) -> list:
+        if len(commands) == 1:
+            return [self._client.execute_command(*commands[0])]
+        with self._client.pipeline(transaction=False) as pipeline:
+            for command in commands:
+                pipeline.execute_command(*command)
+            return pipeline.execute()
 
     def _arm(self) -> int | None:
         """Have one blocking pop outstanding, so that waiting costs no command at all."""
@@ -122,6 +127,7 @@ class Listener:
         try:
             key, _ = self._connection.read_response()
             self._armed, self._more = False, True
+            self._breaker.worked()
             return Woken.FLEET if key == self._fleet_key.encode() else Woken.TASKS
         except Exception as error:
             self._give_up(error)
@@ -130,7 +136,7 @@ class Listener:
     def _give_up(self, error: Exception) -> None:
         self._breaker.trip()
         self._drop_connection()
-        log.warning("wakeup.lost error=%r pause_seconds=%g", str(error), conf().WAKEUP_PAUSE_SECONDS)
+        log.warning("wakeup.lost error=%r pause_seconds=%g", str(error), self._breaker.pause_seconds)
 
     def _drop_connection(self) -> None:
         if self._connection is not None:

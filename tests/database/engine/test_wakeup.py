@@ -16,7 +16,8 @@ from tasks_app.core.sharding import shard_of
 from tasks_app.engine import wakeup
 from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.engine.nodes import new_node_id
-from tasks_app.engine.wakeup import Sender
+from tasks_app.engine.shared import Shared
+from tasks_app.engine.wakeup import Breaker, Sender
 from tests.support.engine import row
 
 NEXT_LOOK_KEY = "punctual:next_look"
@@ -225,7 +226,8 @@ class StalledRedis:
 @pytest.fixture
 def stalled_redis():
     server = StalledRedis()
-    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"REDIS_URL": server.url, "WAKEUP_MS": 50.0}):
+    pause = {"WAKEUP_PAUSE_SECONDS": 3600.0}  # of which a 64th is long enough for a test
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"REDIS_URL": server.url, "WAKEUP_MS": 50.0} | pause):
         yield server
     server.close()
 
@@ -236,6 +238,44 @@ def test_a_stalled_redis_neither_fails_nor_holds_the_caller_and_is_left_alone_fo
     assert {row(i).status for i in ids} == {"INIT"}
     assert len(stalled_redis.accepted) <= 1
     assert len([r for r in caplog.records if r.getMessage().startswith("wakeup.failed")]) == 1
+
+
+def test_pauses_get_longer_while_redis_keeps_failing_and_begin_anew_when_it_works():
+    """A machine that stood still for a moment doesn't make a process deaf for seconds."""
+    breaker, pauses = Breaker(), []
+    for _ in range(9):
+        breaker.trip()
+        pauses.append(breaker.pause_seconds)
+
+    assert pauses[:3] == [5 / 64, 5 / 32, 5 / 16]
+    assert pauses[5:] == [2.5, 5.0, 5.0, 5.0]
+    breaker.worked()
+    breaker.trip()
+    assert breaker.open and breaker.pause_seconds == 5 / 64
+
+
+def _listener() -> Listener:
+    listener = Listener(new_node_id())
+    listener.listen([0])
+    return listener
+
+
+@pytest.mark.parametrize(
+    "make, ask",
+    [
+        (Sender, lambda sender: sender.wake({0: 0.0})),
+        (_listener, lambda listener: listener.announce(1.0)),
+        (lambda: Shared("test"), lambda shared: shared("return 1", [], [])),
+    ],
+)
+def test_whatever_asks_redis_notices_that_it_works_again(redis, make, ask):
+    user = make()
+    ask(user)
+    user._breaker.pause_seconds = 2.5  # as after failures, the last of them a while ago
+
+    ask(user)
+
+    assert user._breaker.pause_seconds == 0
 
 
 def test_a_redis_that_is_not_there_does_not_fail_the_caller():
