@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core import checks
 from django.db import DatabaseError
 
-from .conf import Conf, conf, from_settings
+from .conf import CHECKS, Conf, conf, from_settings
 from .core.errors import InvalidConfiguration, nearest
 from .core.handlers import REGISTRY, Handler
 from .core.lanes import LANES
@@ -20,7 +20,7 @@ from .engine.watch.alive import who_is_missing
 from .sealing import keyring, keys_are_named
 
 
-@checks.register()
+@checks.register(CHECKS)
 def check_configuration(**_: object) -> list[checks.CheckMessage]:
     found = []
     try:
@@ -161,7 +161,7 @@ def _lanes_by_reason(missing: dict[str, str]) -> dict[str, list[str]]:
     return found
 
 
-@checks.register()
+@checks.register(CHECKS)
 def check_handlers(**_: object) -> list[checks.CheckMessage]:
     return [
         checks.Error(f"handler {handler.name!r} ({handler.declared_at}): {problem}", id="punctual.E004")

@@ -6,7 +6,7 @@ from django.core import checks
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, router
 from psycopg import IsolationLevel
 
-from .conf import conf
+from .conf import CHECKS, conf
 from .core.errors import InvalidConfiguration
 from .core.handlers import REGISTRY
 from .models import ScheduleTask
@@ -16,7 +16,7 @@ OLDEST = 15  # of PostgreSQL, that we have tried
 ROUTER = "tasks_app.router.Router"
 
 
-@checks.register()
+@checks.register(CHECKS)
 def check_database(**_: object) -> list[checks.CheckMessage]:
     """What can be said without asking the server."""
     try:

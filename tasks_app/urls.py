@@ -22,7 +22,6 @@ if missing_for_metrics() is None:
     urlpatterns += of_metrics
 
 if missing_for_console() is None:
-    from . import admin  # noqa: F401  (registers the pages, even if nobody calls autodiscover)
     from .console.site import console, is_project_admin
 
     if not is_project_admin():

@@ -1,10 +1,13 @@
 """The site itself: which one it is, how it looks, and its first page."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 
+from django.apps import AppConfig
 from django.contrib import admin
+from django.core.checks import CheckMessage
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -27,6 +30,7 @@ from .scope import choose, place_of
 from .streams import no_stream, stream
 
 TITLE = "Punctual"
+PAGES = "tasks_app.admin.register"  # by name: they are above this
 LONGEST_SEARCH = 200
 LANDS = "punctual_lands"  # in a session that has just begun, and did not begin on another page
 LANDINGS = ("ScheduleTask", "JobDefinition")  # of those who have no overview, the first that they may open
@@ -42,7 +46,19 @@ class ConsoleSite(UnfoldAdminSite):
     finder: Callable[[HttpRequest, str], list[SearchResult]] | None = None  # of the palette; tasks_app.admin gives it
     banner: Callable[[HttpRequest], list] | None = None  # what stands above every page; tasks_app.admin gives it
 
+    def find_pages(self) -> None:
+        """Import what registers pages here. Not when the process begins: beats, workers and commands have no pages, and
+        to import all of them takes a third of their start."""
+        import_module(PAGES)
+        if is_project_admin():
+            admin.autodiscover()
+
+    def check(self, app_configs: Sequence[AppConfig] | None) -> list[CheckMessage]:
+        self.find_pages()
+        return super().check(app_configs)
+
     def get_urls(self) -> list:
+        self.find_pages()
         tenant = path("tenant/", self.admin_view(choose), name="tenant")
         streams = path("stream/", self.stream, name="stream")
         help_ = path("help/<slug:page>/", self.admin_view(self.help), name="help")

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from django.db import InterfaceError, OperationalError
 
 from tasks_app import __version__
+from tasks_app.conf import CHECKS
 from tasks_app.core.text import visible
 from tasks_app.lifecycle.audit import acting_from
 
@@ -41,6 +42,8 @@ def _unusable(error: OperationalError | InterfaceError) -> bool:
 
 class TerminalCommand(BaseCommand):
     """A command whose output has no control character but breaks of lines, whatever it prints."""
+
+    requires_system_checks = (CHECKS,)  # not those of addresses and pages, which would be imported for them
 
     def __init__(self, stdout: TextIO | None = None, stderr: TextIO | None = None, **colours: bool) -> None:
         super().__init__(stdout, stderr, **colours)
