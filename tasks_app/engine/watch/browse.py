@@ -28,7 +28,7 @@ from tasks_app.sql import run, run_on
 from tasks_app.storage.partitions import EVER, known_classes, partitions
 
 DUE = "DUE"  # beside the states: due now, whatever the state
-STATES = (DUE, *Status)
+STATES = (DUE, *(one.value for one in Status))
 MOST = 1_000_000  # candidates for one page: time sets the bound, unless the caller sets another
 FIRST_STEP = 200  # candidates in the first statement; up to four times as many in each after it
 LAST_CHARACTER = "\U0010ffff"

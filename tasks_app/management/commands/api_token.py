@@ -29,7 +29,9 @@ class Command(TerminalCommand):
         issue.add_argument("--internal", action="store_true", help=f"yes, I mean tenant {INTERNAL_TENANT!r}")
         may = issue.add_mutually_exclusive_group()
         may.add_argument("--write", action="store_true", help="it may change everything of the tenant: --right operate")
-        may.add_argument("--right", choices=list(Right), help="the highest it has, which includes those before it")
+        may.add_argument(
+            "--right", choices=[one.value for one in Right], help="the highest it has, which includes those before it"
+        )
         issue.add_argument(
             "--decrypt", action="store_true", help="it may see what is encrypted of the tasks it may use"
         )
@@ -46,7 +48,9 @@ class Command(TerminalCommand):
         verbs.add_parser("list", help="all tokens, without their text")
         change = verbs.add_parser("change", help="other rights, types or lanes, from the next call on")
         change.add_argument("id", type=int)
-        change.add_argument("--right", choices=list(Right), help="the highest it has, which includes those before it")
+        change.add_argument(
+            "--right", choices=[one.value for one in Right], help="the highest it has, which includes those before it"
+        )
         change.add_argument("--types", type=api_tokens.listed, default=SUPPRESS, help="all it may see and use")
         change.add_argument("--all-types", action="store_true", help="all types that are open to its tenant")
         change.add_argument("--lanes", type=api_tokens.listed, help="that it may use")

@@ -1,8 +1,10 @@
 """`manage.py plan --preview JOB`: the next times of a job, in words and in its own zone. `manage.py plan`: plan now."""
 
+from argparse import ArgumentTypeError
+
 from django.core.management.base import CommandError
 
-from tasks_app.core.errors import InvalidTask
+from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.phrases import counted
 from tasks_app.core.text import visible
 from tasks_app.engine.beat.job_planner import plan_once
@@ -11,6 +13,8 @@ from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import JobDefinition
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 
+MOST = 1000  # times of a job
+
 
 class Command(TerminalCommand):
     help = "Shows when a job fires next; without --preview, plans at once what the beats would plan within seconds."
@@ -18,7 +22,7 @@ class Command(TerminalCommand):
     def add_arguments(self, parser) -> None:
         parser.add_argument("--preview", metavar="JOB", help="the id or the name of a job")
         parser.add_argument("--tenant", default=DEFAULT_TENANT)
-        parser.add_argument("--count", type=int, default=10, choices=range(1, 1001), metavar="1-1000")
+        parser.add_argument("--count", type=_count, default=10, help=f"how many of its times, 1 to {MOST}; default: 10")
 
     def handle(self, *args, **options) -> None:
         if options["preview"] is None:
@@ -49,3 +53,9 @@ class Command(TerminalCommand):
         if job is None:
             raise CommandError(f"tenant {tenant!r} has no job with the id or name {wanted!r}.")
         return job
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 5 and 1 <= int(text) <= MOST):
+        raise ArgumentTypeError(f"{shown(text)} is no number of times; give 1 to {MOST}.")
+    return int(text)

@@ -33,11 +33,17 @@ class Command(TerminalCommand):
         steps = "; ".join(f"{step}: {words}" for step, words in WORDS.items())
         parser.add_argument("incident", nargs="?", help="what people call it, such as INC-2041; one recovery each")
         parser.add_argument(
-            "--grade", choices=list(Grade), help="P1: nothing was dispatched (default). P2: it was late"
+            "--grade",
+            choices=[one.value for one in Grade],
+            help="P1: nothing was dispatched (default). P2: it was late",
         )
         parser.add_argument("--began", type=an_instant, help="when it began, in UTC: 2026-11-01T09:00; default: now")
         parser.add_argument(
-            "--from", choices=list(Step), dest="from_step", metavar="STEP", help=f"begin with it. {steps}"
+            "--from",
+            choices=[one.value for one in Step],
+            dest="from_step",
+            metavar="STEP",
+            help=f"begin with it. {steps}",
         )
         parser.add_argument("--dry-run", action="store_true", help="say what each step would do, and do nothing")
         parser.add_argument(

@@ -2,6 +2,7 @@
 
 import io
 import logging
+from argparse import Action, ArgumentParser
 from logging.config import DictConfigurator
 from pathlib import Path
 
@@ -139,6 +140,21 @@ def test_no_command_sends_them_to_a_terminal(rows_of_before):
 @pytest.mark.parametrize(("app", "name"), COMMANDS)
 def test_every_command_is_one_that_escapes_them(app, name):
     assert isinstance(load_command_class(app, name), TerminalCommand)
+
+
+@pytest.mark.parametrize(("app", "name"), COMMANDS)
+def test_what_can_be_chosen_is_a_few_plain_words(app, name):
+    """argparse prints the `repr` of each of them when something else is given."""
+    command = load_command_class(app, name).create_parser("manage.py", name)
+    parsers = [command, *(one for action in command._actions for one in _own_parsers(action))]
+    chosen = [action.choices for parser in parsers for action in parser._actions if not _own_parsers(action)]
+
+    for words in filter(None, chosen):
+        assert len(words) <= 30 and {type(word) for word in words} <= {str, int}, words
+
+
+def _own_parsers(action: Action) -> list[ArgumentParser]:
+    return list(action.choices.values()) if isinstance(action.choices, dict) else []
 
 
 def test_such_a_command_escapes_all_it_prints():
