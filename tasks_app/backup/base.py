@@ -16,6 +16,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from tasks_app.conf import conf
 from tasks_app.core.wal import lsn_text, parse_lsn
 from tasks_app.embedded.processes import end_child
 from tasks_app.sql import run
@@ -219,6 +220,7 @@ def _copy(
         *("nice", "-n", NICE, programs.path("pg_basebackup"), "--pgdata=-", "--format=tar", "--wal-method=fetch"),
         *(f"--checkpoint={'fast' if fast else 'spread'}", f"--label=punctual {label}", "--manifest-checksums=SHA256"),
         *("--no-password", "--verbose", "--dbname", way.conninfo),
+        *([f"--max-rate={rate * 1000:.0f}k"] if (rate := conf().BACKUP_MB_A_SECOND) else []),
     ]
     process = subprocess.Popen(
         command,

@@ -57,6 +57,7 @@ _RANGES = {
     "RUN_LEASE_SECONDS": Range(1.0, 7 * 86_400.0),
     "AUDIT_ANCHOR_SECONDS": Range(1.0, 7 * 86_400.0),
     "BACKUP_EVERY_HOURS": Range(1 / 60, 744.0, or_zero=True),
+    "BACKUP_MB_A_SECOND": Range(0.1, 1_000.0, or_zero=True),
     "BACKUP_KEEP": Range(1, 10_000),
     "TRACE_SHARE": Range(0.000_001, 1.0, or_zero=True),
     "BATCH_MAX": Range(1, 100_000),

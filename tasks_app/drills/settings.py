@@ -33,6 +33,7 @@ PUNCTUAL = {
     "EVENTS": ["*"],  # what is told is compared with what is kept
     "BACKUP_URLS": _GIVEN["backup_urls"],
     "BACKUP_SPOOL": _GIVEN["backup_spool"],
+    "BACKUP_MB_A_SECOND": 0.0,  # a drill waits for its base
 }
 LOGGING = {
     "version": 1,

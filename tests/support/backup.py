@@ -39,7 +39,7 @@ class Ground:
 
     def settings(self) -> dict[str, object]:
         places = {"BACKUP_URLS": [str(self.a), str(self.b)], "BACKUP_SPOOL": str(self.spool)}
-        return places | {"BACKUP_EVERY_HOURS": 24.0}
+        return places | {"BACKUP_EVERY_HOURS": 24.0, "BACKUP_MB_A_SECOND": 0.0}
 
     def stores(self) -> list[Store]:
         return stores(ask_server().system)

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.backup.base import ABOUT, bases_in, proofs_in
+from tasks_app.backup.base import ABOUT, bases_in, proofs_in, take_base
 from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
 from tasks_app.backup.places import vacant, wrap
-from tasks_app.backup.programs import link
+from tasks_app.backup.programs import link, programs_for
 from tasks_app.backup.recovery import Recovery, waits_for
 from tasks_app.backup.restore import Restored, restore, served, the_system
 from tasks_app.backup.server import ask_server
@@ -412,6 +412,23 @@ def test_a_base_that_was_not_finished_does_not_exist(stream, ground):
     assert (code, "20200101T000000-000Z would go" in told, half.exists()) == (0, True, True)
     code, told, _ = backup("prune")
     assert (code, "20200101T000000-000Z gone" in told, half.exists()) == (0, True, False)
+
+
+def test_a_base_is_read_no_faster_than_is_allowed_and_one_that_fails_leaves_nothing(stream, ground, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BACKUP_MB_A_SECOND": 20.5}
+    asked = []
+
+    def see(done: int, total: int) -> None:
+        asked.extend(execute("SELECT query FROM pg_stat_activity WHERE query LIKE 'BASE_BACKUP%%'"))
+        raise BackupError("enough seen")
+
+    facts = ask_server()
+    before = [[one.label for one in bases_in(store)] for store in ground.stores()]
+    with pytest.raises(BackupError, match="enough seen"):
+        take_base(facts, programs_for(facts.major), ground.stores(), fast=True, progress=see)
+
+    assert "MAX_RATE 20500" in asked[0][0]
+    assert [[one.label for one in bases_in(store)] for store in ground.stores()] == before
 
 
 def test_a_segment_stays_in_the_spool_until_it_was_compared_with_the_place(stream):
