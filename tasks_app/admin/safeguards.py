@@ -130,5 +130,6 @@ class SafeguardAdmin(LookOnly, ModelAdmin):
 
 
 def banner(request: HttpRequest) -> list:
-    """What safeguards do now, for those who may look at tasks."""
-    return acting() if may_view_platform(request) else []
+    """What safeguards do now, for those who may look at tasks. The overview says it in its own words."""
+    overview = request.resolver_match is not None and request.resolver_match.url_name == "index"
+    return acting() if may_view_platform(request) and not overview else []

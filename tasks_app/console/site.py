@@ -26,6 +26,7 @@ from tasks_app.pages.links import SITE, api_docs
 from .guard import guard
 from .live import BARE, WHOLE, is_look, topics_of
 from .login import LoginForm
+from .menu import grouped, menu
 from .scope import choose, place_of
 from .streams import no_stream, stream
 
@@ -65,6 +66,17 @@ class ConsoleSite(UnfoldAdminSite):
         found = [path("language/", set_language, name="language"), tenant, streams, help_, *super().get_urls()]
         guard(self, found)
         return own_transactions(found)
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict]:
+        if app_label is not None:
+            return super().get_app_list(request, app_label)
+        if not hasattr(request, "_punctual_pages"):  # asked for by the menu, the first page and others
+            request._punctual_pages = grouped(super().get_app_list(request))
+        return request._punctual_pages
+
+    def get_sidebar_list(self, request: HttpRequest) -> list[dict]:
+        """A project may have a menu of its own, in PUNCTUAL_CONSOLE["SIDEBAR"]["navigation"]."""
+        return super().get_sidebar_list(request) or menu(request, self.get_app_list(request))
 
     def each_context(self, request: HttpRequest) -> dict:
         banner = self.banner(request) if self.banner and request.user.is_authenticated else []

@@ -35,7 +35,7 @@ def test_a_panel_and_an_operator_at_work_outlive_their_server(at_its_own_server,
     [task] = scheduled("unwanted", at=MONDAY)
     walk.visits = at_its_own_server
     olaf = walk.start(person("olaf", TASKS, OPERATE_TASKS), "/admin/")
-    walk.menu("Schedule tasks")
+    walk.menu("Tasks")
     page = at_its_own_server.page(person("olga", VIEW, TASKS), viewport=PHONE, locale="zh-CN", color_scheme="dark")
     page.clock.install()
     page.goto(HEALTH)

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, get_resolver, include, path
 from django.urls.resolvers import URLResolver
 
+from tasks_app.console.menu import GROUPS
 from tasks_app.console.site import ConsoleSite
 from tasks_app.pages.help import DOCS, HELP, page_for
 from tasks_app.web_checks import check_pages
@@ -186,5 +187,23 @@ def test_the_palette_finds_pages_that_no_menu_has_for_those_who_may_open_them():
     assert 'href="/admin/articles_app/article/calendar/"' in found(edith, "calendar of")
     assert "articles_app" not in found(vera, "calendar of")
     assert 'href="/admin/"' in found(vera, "overview") and 'href="/admin/"' not in found(edith, "overview")
-    for name in ("campaigns", "dead letters", "audit entries", "schedule tasks", "task batches"):
+    for name in ("campaigns", "dead letters", "audit entries", "tasks", "batches"):
         assert 'href="/admin/tasks_app/' in found(vera, name), name
+
+
+@pytest.mark.django_db
+def test_every_page_of_ours_is_in_the_menu_once_and_only_for_those_who_may_open_it():
+    ours = {model._meta.object_name for model in admin.site._registry if model._meta.app_label == "tasks_app"}
+    placed = [model for models in GROUPS.values() for model in models]
+    assert sorted(placed) == sorted(ours)
+
+    page = client_of(person("vera", "tasks_app.view_scheduletask")).get("/admin/tasks_app/scheduletask/")
+
+    menu = {
+        group.get("title", ""): [item["title"] for item in group["items"]]
+        for group in page.context["sidebar_navigation"]
+    }
+    assert menu[""][0] == "Overview" and menu["Tasks and jobs"][0] == "Tasks"
+    assert "Users" not in str(menu) and "Articles" not in str(menu)
+    active = [item["link"] for group in page.context["sidebar_navigation"] for item in group["items"] if item["active"]]
+    assert active == ["/admin/tasks_app/scheduletask/"]

@@ -17,12 +17,13 @@ def safeguards_act(status: SchedulerStatus) -> Iterator[Problem]:
     """What is held back is for all to know, on what figures, for operators: they name types and hosts of others."""
     for one in status.acting:
         told = {"name": one.name, "time": span(one.seconds)}
+        held = "; ".join(one.actions) or "nothing is held back"
         yield notice(
-            said("Safeguard {name} would act, but only tells, since {time}.", **told)
+            said("Safeguard {name} would have been on for {time}, but only tells.", **told)
             if one.dry
-            else said("Safeguard {name} acts, since {time}.", **told),
+            else said("Safeguard {name} has been on for {time}.", **told),
             said("The page Safeguards says why, what it holds back, and how to end it."),
-            f"{'; '.join(one.actions) or 'Nothing is held back'}: {one.sentence}",
+            f"{held[0].upper()}{held[1:]}: {one.sentence}",
         )
 
 

@@ -1,0 +1,58 @@
+"""The menu: our pages in groups by what one comes for, instead of all of them by their names."""
+
+from collections.abc import Iterator, Sequence
+
+from django.http import HttpRequest
+from django.utils.html import conditional_escape
+from django.utils.translation import gettext, gettext_noop
+
+from tasks_app.pages.help import places
+
+APP = "tasks_app"
+GROUPS: dict[str, tuple[str, ...]] = {
+    gettext_noop("Tasks and jobs"): ("ScheduleTask", "JobDefinition", "GraphRun", "Calendar", "Campaign"),
+    gettext_noop("Trouble"): ("DlqEntry", "AlarmIncident", "Safeguard", "Installation", "Recovery"),
+    gettext_noop("Machinery"): ("Node", "TaskBatch", "Site", "Host"),
+    gettext_noop("Who is told"): ("Subscription", "AlarmRule", "AlarmChannel"),
+    gettext_noop("Tenants and access"): ("Tenant", "Membership", "ApiToken", "Secret", "AuditEntry"),
+}
+NAMES = {"ScheduleTask": gettext_noop("Tasks"), "TaskBatch": gettext_noop("Batches")}  # as their pages are called
+
+
+def grouped(apps: Sequence[dict]) -> list[dict]:
+    """What Django has found that somebody may open, by app."""
+    return [group for app in apps for group in (_groups(app) if app["app_label"] == APP else [app])]
+
+
+def _groups(app: dict) -> Iterator[dict]:
+    pages = {model["object_name"]: model for model in app["models"]}
+    for name, models in GROUPS.items():
+        if found := [_named(pages[model]) for model in models if model in pages]:
+            yield app | {"name": gettext(name), "models": found}
+
+
+def _named(model: dict) -> dict:
+    name = NAMES.get(model["object_name"])
+    return model | {"name": gettext(name)} if name else model
+
+
+def menu(request: HttpRequest, groups: Sequence[dict]) -> list[dict]:
+    """As django-unfold draws it: first the pages that are no lists, then lists by group."""
+    first = [_item(words, address, address == request.path) for words, address in places(request)]
+    lists = [
+        {
+            "title": group["name"],
+            "items": [
+                _item(model["name"], model["admin_url"], request.path.startswith(model["admin_url"]))
+                for model in group["models"]
+                if model["admin_url"]
+            ],
+        }
+        for group in groups
+    ]
+    return [{"items": first}, *lists]
+
+
+def _item(words: str, address: str, active: bool) -> dict:
+    # Escaped here: the template takes it for markup.
+    return {"title": conditional_escape(words), "link": address, "active": active, "has_permission": True}
