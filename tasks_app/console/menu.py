@@ -20,7 +20,8 @@ NAMES = {"ScheduleTask": gettext_noop("Tasks"), "TaskBatch": gettext_noop("Batch
 
 
 def grouped(apps: Sequence[dict]) -> list[dict]:
-    """What Django has found that somebody may open, by app."""
+    """What Django has found that somebody may open, by app; accounts come last."""
+    apps = sorted(apps, key=lambda app: app["app_label"] == "auth")
     return [group for app in apps for group in (_groups(app) if app["app_label"] == APP else [app])]
 
 
