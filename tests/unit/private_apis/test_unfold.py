@@ -57,6 +57,7 @@ def test_unfold_has_the_templates_that_ours_stand_in_for():
         "unfold/helpers/navigation_user.html": "4c9ba58b3f21",
         "unfold/helpers/theme_switch.html": "c8e659df65f5",
         "unfold/helpers/theme_switch_dropdown.html": "90421e9a3524",
+        "unfold/helpers/userlinks.html": "b493fa5ca359",
         "unfold/helpers/welcomemsg.html": "e8eab02522ba",
         "unfold/layouts/skeleton.html": "66af9f0bb45f",
         "unfold/layouts/unauthenticated.html": "768501529f1a",
