@@ -127,6 +127,11 @@ def test_the_palette_finds_a_page_a_job_and_a_task_by_the_keyboard_alone(walk):
     page.keyboard.type("a/b")
     expect(page.get_by_label("Key", exact=True)).to_have_value("a/b")
 
+    # It is on the lists of others, too, whose own search says "/" as well.
+    page.goto("/admin/auth/user/")
+    expect(page.get_by_role("button", name="Search pages, jobs and tasks")).to_be_visible()
+    expect(page.locator("#changelist-search kbd")).to_be_hidden()
+
 
 def test_times_are_in_utc_or_in_the_readers_zone_and_stay_so_while_the_page_updates(visits, operator):
     scheduled("first", at=MONDAY)

@@ -15,6 +15,8 @@
     one.hidden = !input();
     one.addEventListener("click", open);
   });
+  // The search of a list says that "/" leads there, and it leads here.
+  document.querySelectorAll("#changelist-search kbd").forEach((one) => { one.hidden = Boolean(input()); });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && event.target === input() && !input().value) before?.focus({ preventScroll: true });
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !input()) return;
