@@ -40,11 +40,12 @@ def _named(model: dict) -> dict:
 def menu(request: HttpRequest, groups: Sequence[dict]) -> list[dict]:
     """As django-unfold draws it: first the pages that are no lists, then lists by group."""
     first = [_item(words, address, address == request.path) for words, address in places(request)]
+    elsewhere = not any(item["active"] for item in first)
     lists = [
         {
             "title": group["name"],
             "items": [
-                _item(model["name"], model["admin_url"], request.path.startswith(model["admin_url"]))
+                _item(model["name"], model["admin_url"], elsewhere and request.path.startswith(model["admin_url"]))
                 for model in group["models"]
                 if model["admin_url"]
             ],
