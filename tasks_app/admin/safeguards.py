@@ -25,6 +25,7 @@ from .rights import LookOnly, may_operate_safeguards, may_view_platform, may_vie
 from .secrets import ReasonOnly
 
 LIST = "tasks_app_safeguard_changelist"
+TELL_IT = {"index", "tasks_app_node_changelist"}  # pages with the verdict, which says it, too
 SHOWN = 50
 WORDS = {
     "force": gettext_lazy("It acts from now on, whatever is found, until its time is over."),
@@ -130,6 +131,6 @@ class SafeguardAdmin(LookOnly, ModelAdmin):
 
 
 def banner(request: HttpRequest) -> list:
-    """What safeguards do now, for those who may look at tasks. The overview says it in its own words."""
-    overview = request.resolver_match is not None and request.resolver_match.url_name == "index"
-    return acting() if may_view_platform(request) and not overview else []
+    """What safeguards do now, for those who may look at tasks."""
+    told = request.resolver_match is not None and request.resolver_match.url_name in TELL_IT
+    return acting() if may_view_platform(request) and not told else []

@@ -17,7 +17,7 @@ DOCS = Path(tasks_app.__file__).parents[1] / "docs"  # of a checkout; a wheel br
 HELP = {
     "index": "admin.md#overview",
     "app_list": "admin.md",
-    "search": "admin.md#search-and-times",
+    "search": "admin.md#menu-search-and-times",
     "password_change": "security.md",
     "alarm": "alarms.md",
     "apitoken": "admin.md#api-tokens",
@@ -60,7 +60,7 @@ HELP = {
 
 
 class Place(NamedTuple):
-    """A page that is no list of the menu, for the palette to find."""
+    """A page that is no list, for the menu and the palette."""
 
     name: str  # of its address
     words: str
