@@ -7,7 +7,7 @@ import subprocess
 import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -119,7 +119,9 @@ def _print_latest(late: list[Late], causes: "Causes") -> None:
         print(f"          {', '.join(causes.of(*one.moment)) or 'nothing that was looked for'}")
 
 
-def late_ones(due: Sequence[float], called: dict[int, float], steps: Sequence[trail.Step], more: float) -> list[Late]:
+def late_ones(
+    due: Sequence[float] | Mapping[int, float], called: dict[int, float], steps: Sequence[trail.Step], more: float
+) -> list[Late]:
     """Those that were late by more than so many seconds, with their way as far as it was written down."""
     by_batch: dict[str, dict[str, trail.Step]] = {}
     batch_of: dict[int, str] = {}

@@ -1,12 +1,19 @@
-"""tenants: one of 100 with 500,000 due tasks beside one with ten a second; and what tenants, quotas and shares cost."""
+"""tenants: one of 100 with 500,000 due tasks beside one with ten a second; and what tenants, quotas and shares cost.
+Shares and ratios are told by processor time, too, which others that use the machine don't change as much.
+"""
 
+import os
 import statistics
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
 
-from . import drain, idle, punctual, tasks
+from . import drain, idle, punctual, tail, tasks, trail
+from .cost import STARTING, cpu_seconds
 from .peers.programs import record, work
 from .stack import Stack, empty_tables, execute, percentile, query, wait_settled
 
@@ -40,28 +47,36 @@ CROSS JOIN LATERAL (SELECT now() - interval '60 seconds' + n * interval '0.1 mil
 """
 
 
+class Pace(NamedTuple):
+    """Of one run."""
+
+    per_s: float
+    processor_us: float  # for each task, of PostgreSQL, beat and worker
+
+
 def run(stack: Stack, rows: int = LARGE) -> dict:
     """`rows` are the due tasks of the large one."""
     alone = _alone(stack, rows)
     figures = _beside(stack, rows, alone)
-    figures |= {"large_per_s_alone": round(alone)}
+    figures |= {"large_per_s_alone": round(alone.per_s)}
     drained = min(DRAINED, rows)
     plain, spread, many = [], [], []
     for _ in range(ROUNDS):
-        plain.append(_drain(stack, drained))
+        plain.append(_drain(stack, drained, ["default"] * TENANTS))
         with _tenants(TENANTS):
             spread.append(_drain(stack, drained, _names(TENANTS)))
         with _tenants(MANY):
-            many.append(_drain(stack, drained, _names(AT_WORK)))
+            many.append(_drain(stack, drained, _names(AT_WORK) * (TENANTS // AT_WORK)))
     before = _idle(stack)
     late = punctual.measure(stack, 200).warm
     with _tenants(MANY):
         after = _idle(stack)
         many_late = punctual.measure(stack, 200, tenants=_names(AT_WORK)).warm
     return figures | {
-        "drain_per_s": round(statistics.median(plain)),
-        "drain_ratio": round(statistics.median(spread) / statistics.median(plain), 3),
-        "many_drain_ratio": round(statistics.median(many) / statistics.median(plain), 3),
+        "drain_per_s": round(statistics.median(one.per_s for one in plain)),
+        "drain_processor_us": round(statistics.median(one.processor_us for one in plain), 1),
+        **_ratios("drain_ratio", plain, spread),
+        **_ratios("many_drain_ratio", plain, many),
         "p99_ms_at_200": round(percentile(late, 0.99), 1),
         "many_p99_ms_at_200": round(percentile(many_late, 0.99), 1),
         "statements_per_s": before,
@@ -69,27 +84,66 @@ def run(stack: Stack, rows: int = LARGE) -> dict:
     }
 
 
-def _alone(stack: Stack, rows: int) -> float:
-    """Tasks a second of the same backlog, where there is but one tenant."""
+def _ratios(name: str, plain: Sequence[Pace], other: Sequence[Pace]) -> dict[str, float]:
+    def median(paces: Sequence[Pace], figure: str) -> float:
+        return statistics.median(getattr(one, figure) for one in paces)
+
+    by_processor = median(plain, "processor_us") / median(other, "processor_us")
+    return {
+        name: round(median(other, "per_s") / median(plain, "per_s"), 3),
+        f"{name}_by_processor": round(by_processor, 3),
+    }
+
+
+@contextmanager
+def _running(stack: Stack, rows: int, **env: str) -> Iterator[list[Pace]]:
+    """A beat and a worker that have loaded what they need, and from now on may claim; in the end, the pace of so many
+    tasks of LARGE_TYPE is in the list."""
+    from tasks_app.engine.operations import lanes
+
+    lanes.pause("default", reason="the bench", by="bench")
+    stack.start(**env)
+    time.sleep(STARTING)
+    before, found = _processor_seconds(stack), []
+    lanes.resume("default", reason="the bench", by="bench")
+    yield found
+    # Before they end: what a process that is gone has used can't be read.
+    found.append(Pace(rows / _seconds(), (_processor_seconds(stack) - before) * 1e6 / rows))
+    stack.stop()
+
+
+def _processor_seconds(stack: Stack) -> float:
+    return cpu_seconds({stack.services.postgres.pid, *(process.pid for process in stack.processes)})
+
+
+def _alone(stack: Stack, rows: int) -> Pace:
+    """The same backlog, where there is but one tenant."""
     empty_tables()
     _fill("default", rows)
-    stack.start()
-    wait_settled(rows)
-    stack.stop()
-    return rows / _seconds()
+    with _running(stack, rows, **_trail(stack)) as found:
+        wait_settled(rows)
+    return found[0]
 
 
-def _beside(stack: Stack, rows: int, alone: float) -> dict:
+def _trail(stack: Stack) -> dict[str, str]:
+    """Beats and workers that get this write down their steps."""
+    os.environ[trail.FILE] = str(stack.folder / "trail")
+    Path(os.environ[trail.FILE]).write_text("")
+    return {trail.FILE: os.environ[trail.FILE]}
+
+
+def _beside(stack: Stack, rows: int, alone: Pace) -> dict:
     empty_tables()
     with _tenants(TENANTS):
         _fill("tenant-0", rows)
-        stack.start()
-        small = _Small()
-        small.start()
-        _wait_claimed(rows)
-        small.stop()
-        wait_settled(rows + small.count)
-        stack.stop()
+        with _running(stack, rows, **_trail(stack)) as found:
+            small = _Small()
+            small.start()
+            _wait_claimed(rows)
+            small.stop()
+            wait_settled(rows + small.count)
+    _print_stages()
+    del os.environ[trail.FILE]  # what is measured from here on is not watched
     late = [(start.at - start.number / 1_000_000) * 1000 for start in record.starts() if start.number > 10**12]
     if len(late) != small.count:
         raise SystemExit(f"{small.count} tasks of the small tenant were to be called, once each: {len(late)} were")
@@ -98,8 +152,23 @@ def _beside(stack: Stack, rows: int, alone: float) -> dict:
         "small_p95_ms": round(percentile(late, 0.95)),
         "small_max_ms": round(max(late)),
         "small_tasks": len(late),
-        "large_share": round(rows / _seconds() / alone, 3),
+        "large_share": round(found[0].per_s / alone.per_s, 3),
+        "large_share_by_processor": round(alone.processor_us / found[0].processor_us, 3),
+        "large_processor_us": round(found[0].processor_us, 1),
     }
+
+
+def _print_stages() -> None:
+    """Where the time of the small one's tasks went by."""
+    called = {start.number: start.at for start in record.starts() if start.number > 10**12}
+    due = {number: number / 1_000_000 for number in called}
+    stages: dict[str, list[float]] = {}
+    for one in tail.late_ones(due, called, sorted(trail.steps(), key=lambda step: step.begun), -inf):
+        for stage in one.stages:
+            stages.setdefault(stage.name, []).append(max(stage.ended - max(stage.begun, one.due), 0.0) * 1000)
+    print("  the small one's way to its handler, p50 and p95 in ms:")
+    for name, took in stages.items():
+        print(f"    {percentile(took, 0.5):6.0f} {percentile(took, 0.95):6.0f}  {name}")
 
 
 class _Small(threading.Thread):
@@ -167,8 +236,10 @@ def _tenants(count: int) -> Iterator[None]:
     execute("VACUUM ANALYZE punctual_tenant")
 
 
-def _drain(stack: Stack, count: int, tenants: Sequence[str] = ("default",)) -> float:
-    """As drain, cold, with the tasks of these tenants in turn."""
+def _drain(stack: Stack, count: int, tenants: Sequence[str]) -> Pace:
+    """As drain, with the tasks of these tenants in turn. Each schedules all of its own at once, so tasks that are due
+    one after the other lie far apart in the table, which has its price. For a single tenant to pay it too, name it as
+    many times."""
     empty_tables()
     times = work.times_from(time.time() + count / 10_000, count)
     tasks.schedule(LARGE_TYPE, times, tenants)
@@ -176,11 +247,10 @@ def _drain(stack: Stack, count: int, tenants: Sequence[str] = ("default",)) -> f
     execute("CHECKPOINT")
     tasks.wait_until(times[-1])
     record.clear()
-    stack.start(BENCH_KEPT_EVENTS=EVENTS)
-    wait_settled(count)
-    stack.stop()
+    with _running(stack, count, BENCH_KEPT_EVENTS=EVENTS) as found:
+        wait_settled(count)
     drain.check(LARGE_TYPE, count)
-    return count / _seconds()
+    return found[0]
 
 
 def _idle(stack: Stack) -> float:

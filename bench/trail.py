@@ -16,6 +16,12 @@ from .peers.programs import work
 FILE = "BENCH_TRAIL"  # the environment variable that names the file
 LONG_COLLECTION_SECONDS = 0.001
 
+# What the records know the tasks of a type by (handlers.py).
+_NUMBERS = {
+    "BENCH_STAMP": lambda task: work.number_of(task.key),
+    "BENCH_DUE": lambda task: round(task.execute_time.timestamp() * 1_000_000),
+}
+
 _file: int | None = None
 
 
@@ -51,11 +57,14 @@ def install() -> None:
     from django.db.backends.postgresql.base import DatabaseWrapper
 
     from tasks_app import sql
-    from tasks_app.engine.beat import batch_size, chores, dispatcher, job_planner, leases, process
+    from tasks_app.engine.beat import batch_size, chores, crowds, dispatcher, job_planner, leases, process
     from tasks_app.engine.worker import batch_run, executor, moments, transport
 
     _wrap(process, "publish", about=lambda batches, answer: [batch.batch_no for batch in batches])
     _wrap(dispatcher, "claim", about=lambda *given, answer: [batch.batch_no for batch in answer])
+    _wrap(crowds, "claim_in_order", name="claim", about=lambda *given, answer: [one.batch_no for one in answer.batches])
+    _wrap(crowds, "claim_chosen", name="claim", about=lambda *given, answer: [one.batch_no for one, _ in answer])
+    _wrap(crowds, "read_due")
     _wrap(dispatcher, "peek")
     _wrap(dispatcher.Dispatcher, "run_once", name="look")
     _wrap(batch_size.BatchSizes, "refresh", name="pace")
@@ -94,8 +103,9 @@ def _batch_of(channel, item: bytes, lane: str, answer: object) -> list[str]:
 
 
 def _tasks_of(batch_no, *rest, answer) -> list:
-    ours = answer.tasks if answer is not None and answer.task_type == "BENCH_STAMP" else ()
-    return [str(batch_no), *(work.number_of(task.key) for task in ours)]
+    if answer is None or answer.task_type not in _NUMBERS:
+        return [str(batch_no)]
+    return [str(batch_no), *map(_NUMBERS[answer.task_type], answer.tasks)]
 
 
 class _Collections:

@@ -24,6 +24,7 @@ class OutboxWindow(OurModel):
     min_at = models.DateTimeField()
     max_at = models.DateTimeField()
     count = models.BigIntegerField(help_text="How many events it has.")
+    tenants = models.JSONField(null=True, help_text="How many of each tenant; empty: unknown.")
     topics = models.JSONField(null=True, help_text="What they are about: [tenant, event, task type]; empty: unknown.")
     system = models.BigIntegerField(help_text="The server's own number: another one means a restore.")
     recorded_at = models.DateTimeField(db_default=Now())

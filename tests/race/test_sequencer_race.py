@@ -1,5 +1,7 @@
 """No event is skipped and none of a unit comes out of turn, whatever order transactions begin, write and commit in."""
 
+import json
+
 import pytest
 
 from tasks_app.engine.beat.relay.reader import Cursor, read
@@ -94,10 +96,11 @@ def _record_in_transaction(no: int) -> None:
     """What a sequencer does, held between its insert and its commit."""
     from tasks_app.sql import run
 
-    ((snapshot, last, after, floor_id, *rows, _topics),) = run("gather_window", {})
+    ((snapshot, last, after, floor_id, *rows, tenants, _topics),) = run("gather_window", {})
     assert last == no - 1
     names = ("min_id", "max_id", "min_at", "max_at", "count")
     window = {"no": no, "before": after, "after": snapshot, "floor_id": floor_id, "topics": None, "system": 1}
+    window["tenants"] = json.dumps(tenants)
     window["system"] = run("newest_window", {})[0][0]
     run("record_window", window | dict(zip(names, rows, strict=True)))
 

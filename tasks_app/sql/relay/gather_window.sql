@@ -14,12 +14,18 @@ WITH last AS MATERIALIZED (
     UNION ALL
     SELECT o.id, o.created_at, o.count, o.tenant, o.event, o.task_type, o.xid
     FROM punctual_outbox o WHERE o.xid = ANY ((SELECT under_way FROM last)::xid8[]) AND o.id + 0 > (SELECT floor_id FROM last)
+), seen AS MATERIALIZED (
+    SELECT id, created_at, count, tenant, event, task_type FROM found WHERE pg_visible_in_snapshot(xid, pg_current_snapshot())
 )
 SELECT pg_current_snapshot()::text, last.no, last.after, last.floor_id,
-       gathered.min_id, gathered.max_id, gathered.min_at, gathered.max_at, gathered.events, gathered.topics
+       gathered.min_id, gathered.max_id, gathered.min_at, gathered.max_at, gathered.events, whose.tenants,
+       gathered.topics
 FROM (VALUES (1)) AS one LEFT JOIN last ON TRUE
 CROSS JOIN (
     SELECT min(id) AS min_id, max(id) AS max_id, min(created_at) AS min_at, max(created_at) AS max_at,
            sum(count)::bigint AS events, jsonb_agg(DISTINCT jsonb_build_array(tenant, event, task_type)) AS topics
-    FROM found WHERE pg_visible_in_snapshot(xid, pg_current_snapshot())
+    FROM seen
 ) AS gathered
+CROSS JOIN (
+    SELECT jsonb_object_agg(tenant, events) AS tenants FROM (SELECT tenant, sum(count) AS events FROM seen GROUP BY tenant) AS own
+) AS whose

@@ -23,7 +23,14 @@ WITH cursors AS MATERIALIZED (
 )
 UPDATE punctual_outbox_window w
 SET before = (SELECT f.before FROM punctual_outbox_window f WHERE f.no = m.first),
-    min_id = m.min_id, max_id = m.max_id, min_at = m.min_at, max_at = m.max_at, count = m.count, topics = NULL
+    min_id = m.min_id, max_id = m.max_id, min_at = m.min_at, max_at = m.max_at, count = m.count, topics = NULL,
+    tenants = (SELECT jsonb_object_agg(tenant, events)
+               FROM (SELECT one.tenant, sum(one.events::bigint) AS events
+                     FROM old o
+                     JOIN punctual_outbox_window f ON f.no = o.no
+                     CROSS JOIN LATERAL jsonb_each_text(f.tenants) AS one(tenant, events)
+                     WHERE o.no >= m.first AND o.no <= m.no
+                     GROUP BY one.tenant) AS own)
 FROM merged m
 WHERE w.no = m.no
 RETURNING w.no

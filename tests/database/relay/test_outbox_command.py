@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from tasks_app.client import ToFunction, subscribe
 from tasks_app.engine.beat.partitions import OUTBOX, _before, families
-from tasks_app.engine.beat.relay.windows import drop_windows
+from tasks_app.engine.beat.relay.windows import drop_windows, merge_windows
+from tasks_app.engine.watch.relay_status import read_relay
 from tasks_app.engine.watch.status import read_status
 from tasks_app.models import AuditEntry, OutboxWindow, Subscription
 from tests.support.marks import commits
@@ -62,6 +63,30 @@ def test_it_shows_the_lag_of_each(subscription):
     assert (waiting["waiting_events"], waiting["waiting_seconds"] > 0) == (2, True)
     assert (done["waiting_events"], done["waiting_seconds"], done["delivered"]) == (0, None, 2)
     assert "test" in outbox()[0]
+
+
+def test_of_a_tenants_own_subscription_only_its_own_events_wait(received):
+    """How much others do, and since when, is none of its business; also when its windows have been put together."""
+    subscribe("own", events=["*"], to=ToFunction("test"), tenant="acme")
+    subscribe("quiet", events=["*"], to=ToFunction("test"), tenant="quiet")
+    for number in range(3):
+        write("a", "b", tenant="others")
+        write(f"own {number}", tenant="acme")
+        cut()
+
+    def behind() -> dict[str, tuple[int, bool]]:
+        found = [one for tenant in ("acme", "quiet") for one in read_relay(tenant).subscriptions]
+        return {one.name: (one.waiting_events, one.waiting_seconds is not None) for one in found}
+
+    apart = behind()
+    OutboxWindow.objects.update(recorded_at=timezone.now() - timedelta(hours=1))
+    write("new", tenant="others")
+    cut()
+    Subscription.objects.update(window_no=1)  # beside no cursor windows are put together
+    merge_windows()
+
+    assert apart == {"own": (3, True), "quiet": (0, False)}
+    assert OutboxWindow.objects.count() == 3 and behind() == apart
 
 
 def test_a_subscriber_that_wants_nothing_of_it_is_not_behind_for_long(subscription):

@@ -51,6 +51,7 @@ def test_a_window_says_what_is_in_it():
     window = OutboxWindow.objects.get(no=2)
 
     assert (window.min_id, window.max_id, window.count) == (low, high, 3)
+    assert window.tenants == {"default": 2, "acme": 1}
     assert sorted(window.topics) == [["acme", "task.failed", "T_QUIET"], ["default", "task.dead", "T_QUIET"]]
 
 

@@ -24,6 +24,7 @@ class _Gathered(NamedTuple):
     min_at: object
     max_at: object
     events: int | None
+    tenants: dict | None
     topics: list | None
 
 
@@ -63,6 +64,7 @@ class Sequencer:
             "min_at": seen.min_at,
             "max_at": seen.max_at,
             "count": seen.events,
+            "tenants": json.dumps(seen.tenants),
             "topics": json.dumps(seen.topics) if len(seen.topics) <= MOST_TOPICS else None,
         }
         return self._record(window)
@@ -93,12 +95,12 @@ class Sequencer:
             ((last,),) = run("forget_windows", {})
             if rows[0] is None:
                 now = run("clock", {})[0][0]
-                rows = [0, 0, now, now, 0]
+                rows = [0, 0, now, now, 0, {}]
             run("record_window", _whole(last + 1, snapshot, rows, floor_id=rows[1]) | {"system": system})
 
 
 def _whole(no: int, snapshot: str, rows: list, floor_id: int) -> dict:
-    min_id, max_id, min_at, max_at, count = rows
+    min_id, max_id, min_at, max_at, count, tenants = rows
     return {
         "no": no,
         "before": None,
@@ -109,5 +111,6 @@ def _whole(no: int, snapshot: str, rows: list, floor_id: int) -> dict:
         "min_at": min_at,
         "max_at": max_at,
         "count": count,
+        "tenants": json.dumps(tenants),
         "topics": None,
     }
