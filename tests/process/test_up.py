@@ -17,7 +17,7 @@ import pytest
 from scheduler_project.up import admin_password
 from tasks_app import embedded
 from tasks_app.embedded.reachability import Unreachable, check_database, check_redis
-from tests.support.embedded_stack import read_rows, write_row
+from tests.support.embedded_stack import open_directory, read_rows, write_row
 from tests.support.embedded_up import Up, occupied, refused, running_up
 from tests.support.wait import wait_until
 
@@ -25,10 +25,9 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for proce
 
 
 @pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+def up() -> Iterator[Up]:
     """A scheduler that found its default port in use."""
-    home = tmp_path_factory.mktemp("up") / "home"
-    with occupied(8000), running_up(home) as running:
+    with occupied(8000), open_directory() as folder, running_up(folder / "home") as running:
         running.url()
         yield running
 
