@@ -38,6 +38,7 @@ def test_up_serves_the_admin_and_tells_where_and_how_to_log_in(up):
     file = up.home / "admin-password"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     up.wait_for(rf"Login +admin / {file.read_text().strip()}")
+    up.wait_for(r"setup  \| demo content created")
 
 
 def test_up_takes_the_next_port_when_the_default_one_is_in_use(up):
@@ -89,7 +90,7 @@ def test_up_with_given_urls_starts_no_server_and_ends_with_0_on_sigterm(up, tmp_
     given = embedded.running(up.home)
     urls = {"DATABASE_URL": given.database_url, "REDIS_URL": given.redis_url}
     with running_up(tmp_path / "home", **urls) as second:
-        second.wait_for(r"setup  \| ")
+        second.wait_for_setup()
         assert not (second.home / "servers").exists()
         assert second.end(signal.SIGTERM) == 0
         assert second.left_alive() == []

@@ -26,7 +26,7 @@ def own_signals():
 @needs_proc
 def test_ctrl_c_while_starting_leaves_nothing_and_exits_with_0():
     with open_directory() as folder, running_up(folder / "home") as starting:
-        starting.wait_for(r"setup  \| ")
+        starting.wait_for_setup()
         assert starting.end(signal.SIGINT) == 0
         assert starting.left_alive() == []
         assert "Traceback" not in starting.output

@@ -49,7 +49,6 @@ class Processes:
         self.folder = tempfile.TemporaryDirectory()
         self.log = Path(self.folder.name, "log").open("w+")
         options = {"stdout": self.log, "stderr": subprocess.STDOUT, "start_new_session": True}
-        options["env"] = os.environ | {"CELERY_SKIP_CHECKS": "1"}  # they were made above
         celery = [sys.executable, "-m", "celery", "-A", "tasks_app"]
         self.running = [
             subprocess.Popen([*celery, *words.split()], **options)
