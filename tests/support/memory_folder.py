@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")
-ENOUGH = 8 << 30  # bytes; four processes that run tests have taken up to 2 GB together
+ENOUGH = 8 << 30  # bytes; four processes that run tests may need half of it
 
 
 def use_memory() -> Path | None:
