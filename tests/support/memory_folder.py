@@ -19,7 +19,7 @@ def use_memory() -> Path | None:
     where temporary files go, or if the memory wouldn't do."""
     if "TMPDIR" in os.environ or _room() < ENOUGH:
         return None
-    folder = Path(tempfile.mkdtemp(prefix="punctual-tests-", dir=MEMORY))
+    folder = Path(tempfile.mkdtemp(prefix="tests-", dir=MEMORY))  # short: sockets lie in it, too
     folder.chmod(0o1777)  # as /tmp: servers run as another user
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
     return folder
