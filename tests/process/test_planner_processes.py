@@ -10,6 +10,7 @@ from tests.support.jobs import by, expected, fire_times, instances, make, now
 from tests.support.stack import Process
 from tests.support.wait import seen_within, wait_until
 
+OFTEN = {"PLAN_AHEAD_SECONDS": 1.0, "PLAN_SECONDS": 0.1}  # a planner that looks often and not far
 # What holds up a planner in its statements: the tables' locks, and those of them that it then waits in.
 HOLDS = (
     ("LOCK TABLE punctual_job IN ACCESS EXCLUSIVE MODE", ["-- to_plan%", "-- cursor_pages%"]),
@@ -40,8 +41,7 @@ def killed_in(beat: Process, lock: str, statements: list[str]) -> bool:
 
 
 def test_planners_killed_at_the_tick_leave_every_fire_time_exactly_once(stack, settings):
-    settings.PUNCTUAL = settings.PUNCTUAL | {"PLAN_AHEAD_SECONDS": 1.0, "PLAN_SECONDS": 0.1}
-    stack.settings_module = "tests.planner_settings"
+    settings.PUNCTUAL, stack.knobs = settings.PUNCTUAL | OFTEN, OFTEN
     made = [make(f"tick-{n}", cron="* * * * * *", task_type="T_QUIET") for n in range(20)]
     made.append(make("counted", cron="* * * * * *", max_runs=10_000))
     first = now()
@@ -62,8 +62,7 @@ def test_planners_killed_at_the_tick_leave_every_fire_time_exactly_once(stack, s
 
 def test_jobs_fire_on_time_are_triggered_beside_and_have_their_own_time_outs(stack, settings):
     """One fleet for all of it: starting one takes longer than what it does here."""
-    settings.PUNCTUAL = settings.PUNCTUAL | {"PLAN_AHEAD_SECONDS": 1.0, "PLAN_SECONDS": 0.1}
-    stack.settings_module = "tests.planner_settings"
+    settings.PUNCTUAL, stack.knobs = settings.PUNCTUAL | OFTEN, OFTEN
     limit = {"HANDLER_SECONDS": "2"}
     stack.beat(**limit)
     stack.worker(**limit)

@@ -2,14 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 from django.conf import settings
 from django.db import connection
 
-from tests.support.stack import ROOT
+from tests.support import nursery
 
 NAME = "punctual_host"
 LIMITS = {
@@ -35,9 +33,8 @@ def seen(django_db_setup, django_db_blocker) -> dict:
             cursor.execute(f"CREATE DATABASE {name}")
         server = {key: connection.settings_dict[key] for key in ("ENGINE", "HOST", "PORT", "USER", "PASSWORD")}
         connection.close()
-    ended = subprocess.run(
-        [sys.executable, "-m", "tests.support.hostapp"],
-        cwd=ROOT,
+    ended = nursery.run(
+        "tests.support.hostapp",
         env=os.environ
         | {
             "DJANGO_SETTINGS_MODULE": "tests.support.hostapp.settings",
@@ -45,8 +42,6 @@ def seen(django_db_setup, django_db_blocker) -> dict:
             "HOST_NAME": NAME,
             "REDIS_URL": settings.PUNCTUAL["REDIS_URL"],
         },
-        capture_output=True,
-        text=True,
         timeout=300,
     )
     assert ended.returncode == 0, ended.stderr

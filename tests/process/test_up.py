@@ -17,7 +17,7 @@ import pytest
 from scheduler_project.up import admin_password
 from tasks_app import embedded
 from tasks_app.embedded.reachability import Unreachable, check_database, check_redis
-from tests.support.embedded_stack import read_rows, write_row
+from tests.support.embedded_stack import open_directory, read_rows, write_row
 from tests.support.embedded_up import Up, occupied, refused, running_up
 from tests.support.wait import wait_until
 
@@ -25,10 +25,9 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for proce
 
 
 @pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+def up() -> Iterator[Up]:
     """A scheduler that found its default port in use."""
-    home = tmp_path_factory.mktemp("up") / "home"
-    with occupied(8000), running_up(home) as running:
+    with occupied(8000), open_directory() as folder, running_up(folder / "home") as running:
         running.url()
         yield running
 
@@ -39,6 +38,7 @@ def test_up_serves_the_admin_and_tells_where_and_how_to_log_in(up):
     file = up.home / "admin-password"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     up.wait_for(rf"Login +admin / {file.read_text().strip()}")
+    up.wait_for(r"setup  \| demo content created")
 
 
 def test_up_takes_the_next_port_when_the_default_one_is_in_use(up):
@@ -90,7 +90,7 @@ def test_up_with_given_urls_starts_no_server_and_ends_with_0_on_sigterm(up, tmp_
     given = embedded.running(up.home)
     urls = {"DATABASE_URL": given.database_url, "REDIS_URL": given.redis_url}
     with running_up(tmp_path / "home", **urls) as second:
-        second.wait_for(r"setup  \| ")
+        second.wait_for_setup()
         assert not (second.home / "servers").exists()
         assert second.end(signal.SIGTERM) == 0
         assert second.left_alive() == []

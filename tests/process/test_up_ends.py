@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from scheduler_project import up
+from tests.support.embedded_stack import open_directory
 from tests.support.embedded_up import FOREIGN, occupied, running_up
 
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
@@ -23,9 +24,9 @@ def own_signals():
 
 
 @needs_proc
-def test_ctrl_c_while_starting_leaves_nothing_and_exits_with_0(tmp_path):
-    with running_up(tmp_path / "home") as starting:
-        starting.wait_for(r"setup  \| ")
+def test_ctrl_c_while_starting_leaves_nothing_and_exits_with_0():
+    with open_directory() as folder, running_up(folder / "home") as starting:
+        starting.wait_for_setup()
         assert starting.end(signal.SIGINT) == 0
         assert starting.left_alive() == []
         assert "Traceback" not in starting.output

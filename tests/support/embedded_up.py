@@ -65,6 +65,11 @@ class Up:
 
         return wait_until(look, seconds, describe=lambda: f"no {times} x {pattern!r} in:\n{self.output}")
 
+    def wait_for_setup(self) -> None:
+        """Until the process that makes its tables is there, which hasn't even loaded Django."""
+        there = lambda: any("manage.py" in line for line in self.left_alive())  # noqa: E731
+        wait_until(there, 90, describe=lambda: self.output)
+
     def url(self) -> str:
         return self.wait_for(r"Punctual +(http://\S+/)")[1]
 

@@ -69,6 +69,7 @@ LATE = (
     "OUTGOING_ALLOW",
     "PUNCTUAL_DISPATCH_LEASE_SECONDS",
     "REDIS_URL",
+    "STANDBY",
     "TEST_",
 )
 

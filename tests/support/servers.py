@@ -19,12 +19,15 @@ from tasks_app.embedded import binaries, open_home, places
 from tasks_app.embedded.account import server_account
 from tasks_app.embedded.postgres import Postgres
 from tasks_app.embedded.valkey import Valkey
+from tests.support.scale import FULL
 from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Durability is for the chaos tests and benchmarks; here a crash of the machine ends the tests anyway.
 # Little memory for pages: whatever drops or empties a table looks through all of it.
 OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "128MB"}
+# Nor much for the log, which may lie in memory, too (memory_folder.py).
+OPTIONS |= {} if FULL else {"max_wal_size": "512MB"}
 # Tests that need statistics ask for them; else what is planned would depend on when somebody has looked.
 OPTIONS |= {"autovacuum_naptime": "1h"}
 TEMPLATE = "PUNCTUAL_TESTS_TEMPLATE"  # in the environment: the folder of the database to copy

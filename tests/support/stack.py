@@ -1,6 +1,7 @@
 """Real beat, worker and web processes on the test database, to be killed and stopped."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -80,6 +81,7 @@ class Stack:
     folder: Path
     settings_module: str = "tests.settings"
     wsgi: str = "scheduler_project.wsgi"
+    knobs: dict[str, object] = field(default_factory=dict)  # what its processes have in PUNCTUAL instead
     processes: list[Process] = field(default_factory=list)
     url: str = ""  # of the web process, once there is one
 
@@ -128,6 +130,7 @@ class Stack:
             "DATABASE_URL": url_of_test_database(),
             "REDIS_URL": settings.PUNCTUAL["REDIS_URL"],
             "DJANGO_SETTINGS_MODULE": self.settings_module,
+            "TEST_PUNCTUAL": json.dumps(self.knobs),
         }
         if name in CELERY_NAMES:
             # Django's checks, and all pages and the API for them, take longer than the rest of a start. A worker that

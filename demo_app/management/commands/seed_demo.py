@@ -1,9 +1,10 @@
-"""`manage.py seed_demo`: the admin user with some tasks, articles and products to look at, created once."""
+"""`manage.py seed_demo`: all tables, and the admin user with some things to look at, created once."""
 
 import os
 from datetime import datetime, timedelta
 
 from django.contrib.auth import get_user_model
+from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
 
@@ -14,9 +15,15 @@ from tasks_app.management.terminal import TerminalCommand
 
 
 class Command(TerminalCommand):
-    help = "Creates the admin user (password from PUNCTUAL_ADMIN_PASSWORD) and things to look at, unless they exist."
+    help = (
+        "Migrates the database, and creates the admin user (password from PUNCTUAL_ADMIN_PASSWORD) and things to look "
+        "at, unless they exist."
+    )
+    requires_system_checks = ()  # the migration makes them
 
     def handle(self, *args, **options) -> None:
+        # Here and not before: a second process would take as long to start as all that is done here.
+        call_command("migrate", interactive=False, skip_checks=False, stdout=self.stdout, stderr=self.stderr)
         with transaction.atomic():
             created = self._admin()
             if created:
