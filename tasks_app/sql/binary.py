@@ -1,0 +1,113 @@
+"""Arrays in PostgreSQL's binary form, as its array_recv takes them: nobody has to quote, write out or parse a value."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from struct import Struct, pack
+from typing import TypeVar
+
+import psycopg
+
+_HEAD, _HEAD_OF_NONE, _LENGTH = Struct("!iiIii"), Struct("!iiI"), Struct("!i")
+_NULL = _LENGTH.pack(-1)
+_ZERO, _MICROSECOND = datetime(2000, 1, 1, tzinfo=UTC), timedelta(microseconds=1)  # what a timestamptz counts
+_UUID_BYTES = 16
+
+
+class BinaryArray(bytes):
+    """A parameter; psycopg tells by its class what the elements are."""
+
+    element = ""
+
+
+class BytesArray(BinaryArray):
+    element = "bytea"
+
+
+class TextArray(BinaryArray):
+    element = "text"
+
+
+class InstantArray(BinaryArray):
+    element = "timestamptz"
+
+
+class SmallintArray(BinaryArray):
+    element = "int2"
+
+
+class UuidArray(BinaryArray):
+    element = "uuid"
+
+
+A = TypeVar("A", bound=BinaryArray)
+
+
+def bytes_array(values: Sequence[bytes | None]) -> BytesArray:
+    """Some may be None. Of a list of bytes, psycopg makes a text twice as long."""
+    return _of_any_length(BytesArray, values)
+
+
+def utf8_array(values: Sequence[bytes | None]) -> TextArray:
+    """Texts, encoded; some may be None."""
+    return _of_any_length(TextArray, values)
+
+
+def instant_array(values: Sequence[datetime | None]) -> InstantArray:
+    """Aware datetimes, some of which may be None."""
+    since = datetime.__sub__  # an app's own class may have another
+    if None in values:
+        packed = [None if one is None else pack("!q", since(one, _ZERO) // _MICROSECOND) for one in values]
+        return _of_any_length(InstantArray, packed)
+    return _of_numbers(InstantArray, 8, "q", [since(one, _ZERO) // _MICROSECOND for one in values])
+
+
+def smallint_array(values: Sequence[int]) -> SmallintArray:
+    return _of_numbers(SmallintArray, 2, "h", values)
+
+
+def uuid_array(uuids: bytes) -> UuidArray:
+    """One after the other."""
+    count, step = len(uuids) // _UUID_BYTES, _LENGTH.size + _UUID_BYTES
+    elements = bytearray(_LENGTH.pack(_UUID_BYTES).ljust(step, b"\0") * count)
+    for place in range(_UUID_BYTES):
+        elements[_LENGTH.size + place :: step] = uuids[place::_UUID_BYTES]
+    return UuidArray(_head(UuidArray, count) + elements)
+
+
+def register(adapters: psycopg.adapt.AdaptersMap) -> None:
+    for one in (BytesArray, TextArray, InstantArray, SmallintArray, UuidArray):
+        adapters.register_dumper(one, type(f"{one.__name__}Dumper", (_Dumper,), {"oid": _type(one).array_oid}))
+
+
+class _Dumper(psycopg.adapt.Dumper):
+    format = psycopg.pq.Format.BINARY
+
+    def dump(self, obj: BinaryArray) -> BinaryArray:
+        return obj
+
+    def quote(self, obj: BinaryArray) -> bytes:
+        """For Django's log of statements."""
+        values = psycopg.adapt.Transformer(self.connection).get_loader(self.oid, self.format).load(obj)
+        return psycopg.sql.Literal(values).as_bytes(self.connection)
+
+
+def _type(array: type[BinaryArray]) -> psycopg.types.TypeInfo:
+    return psycopg.postgres.types[array.element]
+
+
+def _head(array: type[BinaryArray], count: int) -> bytes:
+    oid = _type(array).oid
+    return _HEAD.pack(1, 1, oid, count, 1) if count else _HEAD_OF_NONE.pack(0, 0, oid)
+
+
+def _of_any_length(array: type[A], values: Sequence[bytes | None]) -> A:
+    length, parts = _LENGTH.pack, [_head(array, len(values))]
+    for value in values:
+        parts += (_NULL,) if value is None else (length(len(value)), value)
+    return array(b"".join(parts))
+
+
+def _of_numbers(array: type[A], width: int, code: str, values: Sequence[int]) -> A:
+    mixed = [width] * (2 * len(values))
+    mixed[1::2] = values
+    return array(_head(array, len(values)) + pack("!" + f"i{code}" * len(values), *mixed))
