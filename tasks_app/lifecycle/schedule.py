@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -374,7 +374,7 @@ def _schedule_alike(many: Alike) -> list[Scheduled]:
         return []
     made: dict[str, Scheduled] | None = None
     with atomic(savepoint=False):
-        with suppress(Unlike), atomic(savepoint=len(many) > PART):
+        with suppress(Unlike), atomic() if len(many) > PART else nullcontext():
             made = _insert_alike(many)
         if made is None:
             return []

@@ -1,9 +1,11 @@
 """Arrays in PostgreSQL's binary form, as its array_recv takes them: nobody has to quote, write out or parse a value."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from struct import Struct, pack
 from typing import TypeVar
+from uuid import UUID
 
 import psycopg
 
@@ -16,7 +18,8 @@ _UUID_BYTES = 16
 class BinaryArray(bytes):
     """A parameter; psycopg tells by its class what the elements are."""
 
-    element = ""
+    element = ""  # PostgreSQL's name of their type
+    read: Callable[[bytes], object] = bytes
 
 
 class BytesArray(BinaryArray):
@@ -25,18 +28,28 @@ class BytesArray(BinaryArray):
 
 class TextArray(BinaryArray):
     element = "text"
+    read = bytes.decode
 
 
 class InstantArray(BinaryArray):
     element = "timestamptz"
 
+    @staticmethod
+    def read(value: bytes) -> datetime:
+        return _ZERO + int.from_bytes(value, signed=True) * _MICROSECOND
+
 
 class SmallintArray(BinaryArray):
     element = "int2"
+    read = partial(int.from_bytes, signed=True)
 
 
 class UuidArray(BinaryArray):
     element = "uuid"
+
+    @staticmethod
+    def read(value: bytes) -> UUID:
+        return UUID(bytes=value)
 
 
 A = TypeVar("A", bound=BinaryArray)
@@ -76,7 +89,8 @@ def uuid_array(uuids: bytes) -> UuidArray:
 
 def register(adapters: psycopg.adapt.AdaptersMap) -> None:
     for one in (BytesArray, TextArray, InstantArray, SmallintArray, UuidArray):
-        adapters.register_dumper(one, type(f"{one.__name__}Dumper", (_Dumper,), {"oid": _type(one).array_oid}))
+        for dumper in (_Written, _Dumper):  # psycopg takes the last unless it is asked for text
+            adapters.register_dumper(one, type(f"{one.__name__}Dumper", (dumper,), {"oid": _type(one).array_oid}))
 
 
 class _Dumper(psycopg.adapt.Dumper):
@@ -85,10 +99,24 @@ class _Dumper(psycopg.adapt.Dumper):
     def dump(self, obj: BinaryArray) -> BinaryArray:
         return obj
 
+
+class _Written(_Dumper):
+    """For a statement with its parameters in it, as Django logs it."""
+
+    format = psycopg.pq.Format.TEXT
+
     def quote(self, obj: BinaryArray) -> bytes:
-        """For Django's log of statements."""
-        values = psycopg.adapt.Transformer(self.connection).get_loader(self.oid, self.format).load(obj)
-        return psycopg.sql.Literal(values).as_bytes(self.connection)
+        return psycopg.sql.Literal(_values(obj)).as_bytes(self.connection)
+
+
+def _values(array: BinaryArray) -> list:
+    found, place = [], _HEAD.size
+    while place < len(array):
+        (length,) = _LENGTH.unpack_from(array, place)
+        place += _LENGTH.size
+        found.append(None if length < 0 else type(array).read(bytes(array[place : place + length])))
+        place += max(0, length)
+    return found
 
 
 def _type(array: type[BinaryArray]) -> psycopg.types.TypeInfo:
