@@ -60,8 +60,9 @@ class Alike(Sequence[Request]):
         wrong with it."""
         keys, ats, payloads, latest = self.keys, self._ats, self._payloads, latest_instant()
         order = sorted(range(len(keys)), key=keys.__getitem__)
-        for first in range(0, len(order), PART):
-            places = order[first : first + PART]
+        # Of several parts, the first is a quarter, so that PostgreSQL has something to do early.
+        for first in range(0 if len(order) <= PART else (PART // 4 or 1) - PART, len(order), PART):
+            places = order[max(first, 0) : first + PART]
             times = [] if ats is None else [ats[place] for place in places]
             try:
                 if times and not EARLIEST <= min(times) <= max(times) <= latest:
@@ -80,14 +81,18 @@ def alike(
     fields = tasks[0].keys()
     if not fields <= OF_ITS_OWN or like.idem_key is not None or task_type == HTTP_CALLBACK:
         return None
-    if any(type(one) is not dict or one.keys() != fields for one in tasks):
+    if set(map(type, tasks)) != {dict} or set(map(len, tasks)) != {len(fields)}:
         return None
-    ats = [one["at"] for one in tasks] if "at" in fields else None
-    payloads = [one["payload"] for one in tasks] if "payload" in fields else None
+    try:
+        given = [one["key"] for one in tasks]
+        ats = [one["at"] for one in tasks] if "at" in fields else None
+        payloads = [one["payload"] for one in tasks] if "payload" in fields else None
+    except KeyError:
+        return None
     if (ats is not None and set(map(type, ats)) != {datetime}) or (payloads is not None and None in payloads):
         return None
     try:
-        keys = _checked_keys([one["key"] for one in tasks])
+        keys = _checked_keys(given)
         handler = REGISTRY.require(task_type)
         if payloads is not None and handler.parameters is not None:
             payloads = [fitting_payload(handler, payload) for payload in payloads]

@@ -284,8 +284,10 @@ def json_texts(payloads: Sequence[object]) -> list[bytes]:
         texts = ["".join(_written(payload, 0)).encode() for payload in payloads]
         whole = b"".join(texts)
         ordinary = RESERVED.encode() not in whole and b"\\u0000" not in whole
-        if ordinary and max(map(len, texts)) <= min(conf().PAYLOAD_MAX_BYTES, _MAY_BE_DEEPER):
-            return texts
+        if ordinary and max(map(len, texts)) <= conf().PAYLOAD_MAX_BYTES:
+            long = [text for text in texts if len(text) > _MAY_BE_DEEPER]
+            if all(text.count(b"[") + text.count(b"{") <= DEEPEST for text in long):
+                return texts
     return [(_json_text(payload) or "{}").encode() for payload in payloads]
 
 

@@ -13,8 +13,8 @@ from tasks_app.core.states import UNDER_WAY, Status, is_live
 from tasks_app.core.tokens import packed_uuids, random_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
-from tasks_app.sql import array, run, run_in_parts, text_array
-from tasks_app.sql.binary import bytes_array, instant_array, smallint_array, utf8_array, uuid_array
+from tasks_app.sql import run, run_in_parts
+from tasks_app.sql.binary import TextArray, bytes_array, instant_array, smallint_array, utf8_array, uuid_array
 
 from .alike import PART, Alike, Part, Unlike
 from .confidential import hide_payloads, hide_payloads_of, may_concern
@@ -27,8 +27,6 @@ from .turns import hand_on_turns, move_turns, queue_again
 # Each round some other transaction has moved the unit and committed. More than a few in a row means that
 # something rewrites it all the time; then the caller's own change must roll back, not be half done.
 ROUNDS = 10
-# Columns that mostly differ from task to task.
-_AS_ONE_TEXT = {"payload": text_array, "at": instant_array}
 SYSTEM = "system"
 _BOUND_SECONDS = 60.0
 _MOST_BOUND = 10_000
@@ -453,12 +451,12 @@ def _insert(
     def part(first: int) -> dict[str, object]:
         some = slice(first, first + PART)
         return always | {
-            "biz_key": text_array(keys[some]),
-            "shard": array(shards_of(tenant[some], task_type[some], keys[some])),
-            "token": array(random_uuids(len(keys[some]))),
+            "biz_key": _texts(keys[some]),
+            "shard": smallint_array(shards_of(tenant[some], task_type[some], keys[some])),
+            "token": uuid_array(packed_uuids(len(keys[some]))),
             "payload_bytes": bytes_array(in_bytes[some]) if in_bytes else "{}",
             **{
-                name: "{}" if name in alike else _AS_ONE_TEXT.get(name, list)(values[some])
+                name: "{}" if name in alike else _BINARY.get(name, list)(values[some])
                 for name, values in columns.items()
             },
         }
@@ -468,6 +466,13 @@ def _insert(
         told = "task.created" in conf().kept_events
         return _answers(Outcome.CREATED, run_in_parts("insert_told_tasks" if told else "insert_tasks", parts))
     return _insert_keyed(requests, replaces, parts, bound=bound)
+
+
+def _texts(values: Iterable[str]) -> TextArray:
+    return utf8_array([value.encode() for value in values])
+
+
+_BINARY = {"payload": _texts, "at": instant_array}  # columns that mostly differ from task to task
 
 
 def _insert_keyed(
