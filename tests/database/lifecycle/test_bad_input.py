@@ -391,11 +391,11 @@ def test_what_is_refused_of_one_task_is_refused_of_one_among_many_like_it(refuse
 )
 def test_what_is_wrong_in_the_last_part_of_a_call_takes_the_parts_before_it_back(refused, bad):
     tasks = [{"key": f"{n:04}", "at": TUESDAY, "payload": {"n": n}} for n in range(2_500)]
-    tasks[2_499] |= bad
-    tasks.reverse()  # the first of the call, and the last by key
+    tasks[2_498] |= bad
+    tasks.reverse()  # the second of the call, and the last but one by key
     tasks[7] |= {"payload": {"$punctual": 1}}  # another in the last part, later in the call
 
-    with refused("task number 0", "payload" if "payload" in bad else "naive"):
+    with refused("task number 1 ", "payload" if "payload" in bad else "naive"):
         schedule_many(TYPE, tasks)
 
 
