@@ -89,7 +89,7 @@ def alike(
         payloads = [one["payload"] for one in tasks] if "payload" in fields else None
     except KeyError:
         return None
-    if (ats is not None and set(map(type, ats)) != {datetime}) or (payloads is not None and None in payloads):
+    if (ats is not None and set(map(type, ats)) != {datetime}) or any(one is None for one in payloads or ()):
         return None
     try:
         keys = _checked_keys(given)

@@ -88,9 +88,8 @@ def uuid_array(uuids: bytes) -> UuidArray:
 
 
 def register(adapters: psycopg.adapt.AdaptersMap) -> None:
-    for one in (BytesArray, TextArray, InstantArray, SmallintArray, UuidArray):
-        for dumper in (_Written, _Dumper):  # psycopg takes the last unless it is asked for text
-            adapters.register_dumper(one, type(f"{one.__name__}Dumper", (dumper,), {"oid": _type(one).array_oid}))
+    for array, dumper in _DUMPERS:
+        adapters.register_dumper(array, dumper)
 
 
 class _Dumper(psycopg.adapt.Dumper):
@@ -109,6 +108,13 @@ class _Written(_Dumper):
         return psycopg.sql.Literal(_values(obj)).as_bytes(self.connection)
 
 
+_DUMPERS = [
+    (array, type(f"{array.__name__}Dumper", (dumper,), {"oid": psycopg.postgres.types[array.element].array_oid}))
+    for array in (BytesArray, TextArray, InstantArray, SmallintArray, UuidArray)
+    for dumper in (_Written, _Dumper)  # psycopg takes the last unless it is asked for text
+]
+
+
 def _values(array: BinaryArray) -> list:
     found, place = [], _HEAD.size
     while place < len(array):
@@ -119,12 +125,8 @@ def _values(array: BinaryArray) -> list:
     return found
 
 
-def _type(array: type[BinaryArray]) -> psycopg.types.TypeInfo:
-    return psycopg.postgres.types[array.element]
-
-
 def _head(array: type[BinaryArray], count: int) -> bytes:
-    oid = _type(array).oid
+    oid = psycopg.postgres.types[array.element].oid
     return _HEAD.pack(1, 1, oid, count, 1) if count else _HEAD_OF_NONE.pack(0, 0, oid)
 
 
