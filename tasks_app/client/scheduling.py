@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.engine.operations.scheduling import requests_of, scheduled
+from tasks_app.engine.operations.scheduling import requests_for_many, requests_of, scheduled
 from tasks_app.lifecycle import cancel as _cancel
 from tasks_app.lifecycle import schedule as _lifecycle
 from tasks_app.lifecycle.cancel import Cancelled
@@ -56,7 +56,7 @@ def schedule_many(task_type: str, tasks: Iterable[Mapping[str, object]], **commo
 
     All inputs are checked before anything is written; the answers come in the order of the tasks.
     """
-    return scheduled(_lifecycle.schedule, requests_of(build, task_type, tasks, common))
+    return scheduled(_lifecycle.schedule, requests_for_many(task_type, tasks, common))
 
 
 def reschedule(

@@ -41,7 +41,8 @@ from tasks_app.models import (
     TenantKey,
 )
 from tasks_app.models.schedule_task import TaskFields
-from tasks_app.sql import bytes_array, run
+from tasks_app.sql import run
+from tasks_app.sql.binary import bytes_array
 
 from .audit import Entry, Operator, audit
 from .confidential import hidden_payloads

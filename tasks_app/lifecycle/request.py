@@ -2,8 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from json.encoder import c_make_encoder, encode_basestring
 from typing import NamedTuple
 from uuid import UUID
 
@@ -11,7 +13,7 @@ from django.db.models import Model
 
 from tasks_app.conf import conf
 from tasks_app.core.callbacks import HTTP_CALLBACK
-from tasks_app.core.confidential import refuse_reserved
+from tasks_app.core.confidential import RESERVED, refuse_reserved
 from tasks_app.core.errors import (
     EARLIEST,
     LONGEST_SECONDS,
@@ -32,8 +34,10 @@ from .tenant_defaults import lane_of
 DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
 _MAY_BE_DEEPER = 2 * DEEPEST  # bytes: each level takes two, so most payloads need no closer look
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_OF_ITS_OWN = frozenset({"key", "at", "payload"})  # what tasks that are scheduled together mostly differ in
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+# What its encode() makes anew for each value; without a memory of where it is, so all threads can have the same one.
+_written = c_make_encoder(None, _ENCODER.default, encode_basestring, None, ":", ",", False, False, False)
+OF_ITS_OWN = frozenset({"key", "at", "payload"})  # what tasks that are scheduled together mostly differ in
 
 Unit = tuple[str, str, str]  # tenant, task type, business key
 Key = str | int | UUID | Row
@@ -96,11 +100,11 @@ def build(
     )
 
 
-def alike(like: Request, fields: Set[str]) -> Callable[[Mapping], Request] | None:
+def like_it(like: Request, fields: Set[str]) -> Callable[[Mapping], Request] | None:
     """A short cut for many that differ from one that was built in nothing but these fields, all of which they have, and
     whose time is not None; None if there is no short cut."""
     tenant, task_type, _ = like.unit
-    if not fields <= _OF_ITS_OWN or task_type == HTTP_CALLBACK:
+    if not fields <= OF_ITS_OWN or task_type == HTTP_CALLBACK:
         return None
     timed, loaded = "at" in fields, "payload" in fields
     parameters = REGISTRY.require(task_type).parameters
@@ -265,12 +269,33 @@ def _json_text(payload: object, name: str = "payload") -> str | None:
         )
     if "\\u0000" in text and _ESCAPED_NUL.search(text):
         raise InvalidTask(f"{name} contains a NUL character, which PostgreSQL can't store. Remove it.")
-    if size > _MAY_BE_DEEPER and is_deeper(payload, DEEPEST):
+    if size > _MAY_BE_DEEPER and text.count("[") + text.count("{") > DEEPEST and is_deeper(payload, DEEPEST):
         raise InvalidTask(
             f"{name} has lists or objects more than {DEEPEST} levels deep. Keep such data in a table of your own "
             "and schedule its id."
         )
     return text
+
+
+def json_texts(payloads: Sequence[object]) -> list[bytes]:
+    """Many payloads as JSON text, encoded, none of which is None: together looked through for what few have, and one by
+    one if one of them has it."""
+    with suppress(TypeError, ValueError, RecursionError):
+        texts = ["".join(_written(payload, 0)).encode() for payload in payloads]
+        whole = b"".join(texts)
+        ordinary = RESERVED.encode() not in whole and b"\\u0000" not in whole
+        if ordinary and max(map(len, texts)) <= conf().PAYLOAD_MAX_BYTES:
+            long = [text for text in texts if len(text) > _MAY_BE_DEEPER]
+            if all(text.count(b"[") + text.count(b"{") <= DEEPEST for text in long):
+                return texts
+    return [(_json_text(payload) or "{}").encode() for payload in payloads]
+
+
+def _encode(payload: object) -> str:
+    try:
+        return "".join(_written(payload, 0))
+    except (TypeError, ValueError, RecursionError):
+        return _ENCODER.encode(payload)  # says what is wrong, also of what contains itself
 
 
 def _encodable(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -9,25 +10,23 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, ScheduleConflict
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import UNDER_WAY, Status, is_live
-from tasks_app.core.tokens import random_uuids
+from tasks_app.core.tokens import packed_uuids, random_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
-from tasks_app.sql import array, bytes_array, instant_array, run, run_in_parts, text_array
+from tasks_app.sql import run, run_in_parts
+from tasks_app.sql.binary import TextArray, bytes_array, instant_array, smallint_array, utf8_array, uuid_array
 
+from .alike import PART, Alike, Part, Unlike
 from .confidential import hide_payloads, hide_payloads_of, may_concern
 from .past import bring_back, past_idem, past_units
 from .quotas import RATE_SECONDS, refuse_over_quota
 from .request import Request, Unit
-from .shards import shards_of
+from .shards import shards_alike, shards_of
 from .turns import hand_on_turns, move_turns, queue_again
 
 # Each round some other transaction has moved the unit and committed. More than a few in a row means that
 # something rewrites it all the time; then the caller's own change must roll back, not be half done.
 ROUNDS = 10
-# Rows that are sent at once: while PostgreSQL inserts them, the next are written out.
-_PART = 1_000
-# Columns that mostly differ from task to task.
-_AS_ONE_TEXT = {"payload": text_array, "at": instant_array}
 SYSTEM = "system"
 _BOUND_SECONDS = 60.0
 _MOST_BOUND = 10_000
@@ -73,6 +72,8 @@ class _Verb(NamedTuple):
 
 def schedule(requests: Sequence[Request]) -> list[Scheduled]:
     """Schedule each unit unless it is live already; a finished row hands over to the new one."""
+    if isinstance(requests, Alike):
+        return _schedule_alike(requests) or schedule(requests.one_by_one())
     if len(requests) > 1 or not requests or not _may_go_alone(requests[0]):
         return _apply(requests, _SCHEDULE, SYSTEM)
     [request] = requests
@@ -363,6 +364,56 @@ def _insert_alone(request: Request) -> Scheduled | None:
     return Scheduled(Outcome.CREATED, *found[0]) if found else None
 
 
+def _schedule_alike(many: Alike) -> list[Scheduled]:
+    """Column by column what is new, and request by request what is not; nothing, and nothing is written, if it can't be
+    done in that way. What is found to be wrong in a later part takes those before it back, whatever the caller's
+    transaction goes on with."""
+    if not _may_go_alone(many.like):
+        return []
+    made: dict[str, Scheduled] | None = None
+    with atomic(savepoint=False):
+        with suppress(Unlike), atomic() if len(many) > PART else nullcontext():
+            made = _insert_alike(many)
+        if made is None:
+            return []
+        if left := [many[place] for place, key in enumerate(many.keys) if key not in made]:
+            answers = _apply(left, _SCHEDULE_LEFT_OUT, SYSTEM)
+            made |= {request.unit[2]: answer for request, answer in zip(left, answers, strict=True)}
+    return [made[key] for key in many.keys]
+
+
+def _insert_alike(many: Alike) -> dict[str, Scheduled]:
+    """New rows, by key; units that are in the way stay unanswered, and all do if their tenant is bound."""
+    (tenant, task_type, _), at, delay, payload, lane, max_retry, repeat_after, expires_after, _ = many.like
+    always = {
+        "tenant": tenant,
+        "task_type": task_type,
+        "at": at,
+        "delay": delay,
+        "payload": payload or "{}",
+        "lane": lane,
+        "max_retry": max_retry,
+        "repeat_after": repeat_after,
+        "expires_after": expires_after,
+        "limited": bool(REGISTRY.limited([task_type])),
+    }
+    if told := "task.created" in conf().kept_events:
+        always["kept"] = conf().kept_kinds
+
+    def written(part: Part) -> dict[str, object]:
+        return always | {
+            "biz_keys": utf8_array(part.keys),
+            "shards": smallint_array(shards_alike(tenant, task_type, part.keys)),
+            "tokens": uuid_array(packed_uuids(len(part.keys))),
+            "ats": instant_array(part.ats),
+            "payloads": utf8_array(part.payloads),
+        }
+
+    parts = map(written, many.parts())
+    rows = run_in_parts("insert_told_alike" if told else "insert_alike", list(parts) if len(many) <= PART else parts)
+    return {key: Scheduled(Outcome.CREATED, task_id, due) for key, task_id, due in rows}
+
+
 def _insert(
     requests: Iterable[Request], replaces: Mapping[Unit, int] | None = None, *, bound: bool = True
 ) -> dict[Unit, Scheduled]:
@@ -398,23 +449,30 @@ def _insert(
     always |= {f"all_{name}": alike.get(name) for name in columns}
 
     def part(first: int) -> dict[str, object]:
-        some = slice(first, first + _PART)
+        some = slice(first, first + PART)
         return always | {
-            "biz_key": text_array(keys[some]),
-            "shard": array(shards_of(tenant[some], task_type[some], keys[some])),
-            "token": array(random_uuids(len(keys[some]))),
+            "biz_key": _texts(keys[some]),
+            "shard": smallint_array(shards_of(tenant[some], task_type[some], keys[some])),
+            "token": uuid_array(packed_uuids(len(keys[some]))),
             "payload_bytes": bytes_array(in_bytes[some]) if in_bytes else "{}",
             **{
-                name: "{}" if name in alike else _AS_ONE_TEXT.get(name, list)(values[some])
+                name: "{}" if name in alike else _BINARY.get(name, list)(values[some])
                 for name, values in columns.items()
             },
         }
 
-    parts = [part(0)] if len(keys) <= _PART else map(part, range(0, len(keys), _PART))
+    parts = [part(0)] if len(keys) <= PART else map(part, range(0, len(keys), PART))
     if idem_key.count(None) == len(idem_key):
         told = "task.created" in conf().kept_events
         return _answers(Outcome.CREATED, run_in_parts("insert_told_tasks" if told else "insert_tasks", parts))
     return _insert_keyed(requests, replaces, parts, bound=bound)
+
+
+def _texts(values: Iterable[str]) -> TextArray:
+    return utf8_array([value.encode() for value in values])
+
+
+_BINARY = {"payload": _texts, "at": instant_array}  # columns that mostly differ from task to task
 
 
 def _insert_keyed(

@@ -5,7 +5,7 @@ from itertools import repeat
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.sharding import home_of, shard_of
+from tasks_app.core.sharding import home_of, shard_of, shards_of_keys
 from tasks_app.models import ShardLease
 
 
@@ -23,3 +23,10 @@ def shards_of(tenants: Sequence[str], task_types: Sequence[str], keys: Sequence[
         homes = {task_type: home_of(task_type, conf().SHARDS) for task_type in limited}
         shards = [homes.get(task_type, shard) for task_type, shard in zip(task_types, shards, strict=True)]
     return shards
+
+
+def shards_alike(tenant: str, task_type: str, keys: Sequence[bytes]) -> list[int]:
+    """The shards of units that differ in nothing but their keys, which are encoded."""
+    if REGISTRY.limited([task_type]):
+        return [home_of(task_type, conf().SHARDS)] * len(keys)
+    return shards_of_keys(tenant, task_type, keys, conf().SHARDS)

@@ -3,10 +3,8 @@
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from functools import cache
 from pathlib import Path
-from struct import Struct
 
 import psycopg
 from django.db import connections
@@ -15,9 +13,9 @@ from django.db.models import QuerySet
 
 from tasks_app.conf import conf
 
+from . import binary
+
 _FOLDER = Path(__file__).parent
-_ARRAY, _ARRAY_OF_NONE, _LENGTH = Struct("!iiIii"), Struct("!iiI"), Struct("!i")
-_NULL = _LENGTH.pack(-1)
 SLOW_SECONDS = 0.05  # from which on the plan of a statement may be to blame
 REPLAN_SECONDS = 5.0  # between two times that a connection forgets its plans
 
@@ -49,20 +47,16 @@ def execute(
 
 
 def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple]:
-    """run, once for each part, in one round trip: the server works on one while the next is made. Whoever makes them
-    must not use the connection."""
+    """run, once for each part, in one round trip: the server works on one while the next is made."""
     if isinstance(parts, list) and len(parts) == 1:
         return run(name, parts[0])
     cursor = _cursor(None)
-    cursor.cursor.keeps_rows = True
+    cursor.cursor.parts = []
     try:
         cursor.executemany(_text(name), parts)
+        return [row for part in cursor.cursor.parts for row in part.fetchall()]
     finally:
-        cursor.cursor.keeps_rows = False
-    rows = cursor.fetchall()
-    while cursor.nextset():
-        rows += cursor.fetchall()
-    return rows
+        cursor.cursor.parts = None
 
 
 def execute_many(statement: str, many: Sequence[Sequence[object]]) -> None:
@@ -90,10 +84,24 @@ def rows_of(query: QuerySet, *fields: str) -> str:
 class _Cursor(psycopg.Cursor):
     """Can keep the rows that each of many executions returns, which Django has no word for."""
 
-    keeps_rows = False
+    parts: list[psycopg.Cursor] | None = None  # one for each execution, if they are to be kept
 
     def executemany(self, query, params_seq, *, returning: bool = False) -> None:
-        super().executemany(query, params_seq, returning=returning or self.keeps_rows)
+        """psycopg's own would hold the connection's lock while parameters are made: whoever asked it for something
+        meanwhile, an app's own code in a payload say, would wait for ever."""
+        if self.parts is None:
+            super().executemany(query, params_seq, returning=returning)
+            return
+        with self.connection.pipeline():
+            for params in params_seq:
+                self.parts.append(_cursor_on(self.connection))
+                self.parts[-1].execute(query, params, prepare=True)
+
+
+def _cursor_on(link: psycopg.Connection) -> _Cursor:
+    cursor = _Cursor(link)
+    cursor.format = psycopg.pq.Format.BINARY
+    return cursor
 
 
 def _cursor(using: str | None):
@@ -103,9 +111,8 @@ def _cursor(using: str | None):
     with connection.wrap_database_errors:
         kept = getattr(connection, "_punctual_cursor", None)
         if kept is None or kept.connection is not connection.connection:
-            kept = connection._punctual_cursor = _Cursor(connection.connection)
-            kept.format = psycopg.pq.Format.BINARY
-            kept.adapters.register_dumper(BytesArray, _BytesArrayDumper)
+            binary.register(connection.connection.adapters)
+            kept = connection._punctual_cursor = _cursor_on(connection.connection)
             connection._punctual_slow, connection._punctual_replanned = False, float("-inf")
         if connection._punctual_slow:
             _replan(connection, kept)
@@ -162,29 +169,3 @@ def array(values) -> str:
 def text_array(values) -> str:
     """The same for texts, which are quoted whatever they contain."""
     return '{"' + '","'.join(value.replace("\\", "\\\\").replace('"', '\\"') for value in values) + '"}'
-
-
-class BytesArray(bytes):
-    """An array of bytea in PostgreSQL's binary form; of a list of bytes, psycopg makes a text twice as long."""
-
-
-def bytes_array(values: Sequence[bytes | None]) -> BytesArray:
-    """The same for bytes, some of which may be None; PostgreSQL's array_recv says in which form."""
-    pack, bytea = _LENGTH.pack, psycopg.postgres.types["bytea"].oid
-    parts = [_ARRAY.pack(1, 1, bytea, len(values), 1)] if values else [_ARRAY_OF_NONE.pack(0, 0, bytea)]
-    for value in values:
-        parts += (_NULL,) if value is None else (pack(len(value)), value)
-    return BytesArray(b"".join(parts))
-
-
-class _BytesArrayDumper(psycopg.adapt.Dumper):
-    format = psycopg.pq.Format.BINARY
-    oid = psycopg.postgres.types["bytea"].array_oid
-
-    def dump(self, obj: BytesArray) -> BytesArray:
-        return obj
-
-
-def instant_array(values) -> str:
-    """The same for aware datetimes, some of which may be None."""
-    return "{" + ",".join(["NULL" if value is None else datetime.isoformat(value) for value in values]) + "}"

@@ -60,7 +60,7 @@ def test_every_statement_that_tells_is_given_what_is_kept():
         *("mark_success", "mark_fail", "mark_not_yet", "mark_skipped", "mark_away", "reap", "start"),
         *("complete", "failed_away"),
         *("cancel", "cancel_tasks", "discard", "retire", "replay", "move", "move_alone", "shift", "tell_moved"),
-        *("insert_told_task", "insert_told_tasks", "insert_keyed_tasks", "insert_replacements"),
+        *("insert_told_task", "insert_told_tasks", "insert_told_alike", "insert_keyed_tasks", "insert_replacements"),
         *("plan_instances", "trigger_job", "take_back", "take_back_days_off", "take_back_firing"),
         *("decide_turns", "cancel_waiting"),
         *("plan_families", "take_back_families", "take_back_waiting", "release", "insert_again"),

@@ -8,7 +8,7 @@ import pytest
 from django.db import DataError, connection, transaction
 
 from tasks_app import scope
-from tasks_app.client import find, schedule
+from tasks_app.client import InvalidTask, find, schedule, schedule_many
 from tasks_app.core.isolation import WEB
 from tasks_app.lifecycle import tenants
 from tasks_app.models import ScheduleTask
@@ -116,3 +116,15 @@ def test_tasks_run_and_encrypted_ones_too(one_session):
 
     assert [find("T_PLAIN", "a", tenant=tenant).status for tenant in ("acme", "default")] == ["SUCCESS"] * 2
     assert find("T_PLAIN", "a").result == 7
+
+
+def test_many_tasks_are_scheduled_part_by_part_in_one_transaction(one_session):
+    alike = [{"key": f"{n:04}", "payload": {"n": n}} for n in range(2_500)]
+
+    assert {answer.outcome for answer in schedule_many("T_QUIET", alike, delay=3600)} == {"CREATED"}
+    with pytest.raises(InvalidTask), transaction.atomic():
+        schedule_many("T_QUIET", [*alike, {"key": "9", "payload": {"n": float("nan")}}], tenant="acme")
+    with another_client() as client:
+        assert client.execute("SELECT tenant, count(*) FROM punctual_task GROUP BY 1").fetchall() == [
+            ("default", 2_500)
+        ]

@@ -1,8 +1,11 @@
 """schedule against schedule and reschedule: one live row per unit, one row per idempotency key, and no deadlock."""
 
 import pytest
+from django.db import OperationalError, connection
 
 from tasks_app.client import Outcome, reschedule, schedule, schedule_many
+from tasks_app.lifecycle import alike
+from tasks_app.lifecycle import schedule as lifecycle
 from tasks_app.models import ScheduleTask
 from tests.support.contend import contend
 from tests.support.engine import row
@@ -102,8 +105,15 @@ def test_a_schedule_answers_with_the_row_that_is_replacing_a_running_one(commit)
 # Many at once.
 
 
+@pytest.fixture(params=[1, 1_000], ids=["one by one", "at once"])
+def sent(request, monkeypatch):
+    """How many tasks of a call go to the database at once."""
+    for module in (alike, lifecycle):
+        monkeypatch.setattr(module, "PART", request.param)
+
+
 @pytest.mark.parametrize("commit", [True, False])
-def test_two_schedules_of_many_units_in_opposite_order_both_get_through(commit):
+def test_two_schedules_of_many_units_in_opposite_order_both_get_through(commit, sent):
     results = contend(
         lambda: schedule(TYPE, "b"),
         lambda: schedule_many(TYPE, [{"key": "c"}, {"key": "b"}, {"key": "a"}], at=TUESDAY),
@@ -143,3 +153,24 @@ def test_a_schedule_of_many_creates_the_others_beside_a_unit_that_is_just_being_
     assert [p.outcome for p in answers] == [Outcome.CREATED, Outcome.EXISTS, Outcome.EXISTS]
     assert [p.task_id for p in answers[1:]] == [first.task_id, b]
     assert row(answers[0].task_id).biz_key == "c"
+
+
+class Fatal(dict):
+    """A payload that ends the session when it is written out."""
+
+    def items(self):
+        pid, other = connection.connection.info.backend_pid, connection.copy()
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 60000)", [pid])
+        other.close()
+        return [("it", "is gone")]
+
+
+def test_a_session_that_ends_between_two_parts_leaves_nothing_and_the_next_call_has_another():
+    tasks = [{"key": f"{n:04}", "payload": {"n": n}} for n in range(1_500)]
+
+    with pytest.raises(OperationalError):
+        schedule_many(TYPE, [*tasks, {"key": "9", "payload": Fatal(n=1)}])
+
+    assert not ScheduleTask.objects.exists()
+    assert {answer.outcome for answer in schedule_many(TYPE, tasks)} == {Outcome.CREATED}

@@ -1,13 +1,16 @@
 """The way of many tasks from what a caller gives to scheduled rows, and to the wake-up after its commit."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from functools import partial
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.memory import collector_paused
 from tasks_app.engine import tracing
 from tasks_app.engine.wakeup import wake_on_commit
-from tasks_app.lifecycle.request import Request, alike
+from tasks_app.lifecycle.alike import alike
+from tasks_app.lifecycle.request import Request, build, like_it
 from tasks_app.lifecycle.schedule import Scheduled
 from tasks_app.lifecycle.shards import shards_of
 
@@ -30,12 +33,26 @@ def requests_of(
                 continue
             requests.append(one_request(task_type, **{**common, **one}))
             if number == 0:
-                like_the_first = alike(requests[0], one.keys())
+                like_the_first = like_it(requests[0], one.keys())
                 fields = frozenset(one) if like_the_first else None
         except (InvalidTask, TypeError) as error:
             words = str(error).replace(f"{one_request.__name__}()", "a task")
             raise InvalidTask(f"task number {number} ({shown(one)}): {words}") from None
     return requests
+
+
+@collector_paused()
+def requests_for_many(
+    task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping[str, object]
+) -> Sequence[Request]:
+    """To be scheduled: column by column if they are alike, and else as requests_of makes them."""
+    tasks = list(tasks)
+    one_by_one = partial(requests_of, build, task_type, tasks, common)
+    if len(tasks) > 1:
+        with suppress(InvalidTask, TypeError):  # which one_by_one will say more about
+            if many := alike(build(task_type, **{**common, **tasks[0]}), tasks, one_by_one):
+                return many
+    return one_by_one()
 
 
 # More tasks than this in one call lie in nearly all shards: not worth asking each in which.

@@ -386,6 +386,19 @@ def test_what_is_refused_of_one_task_is_refused_of_one_among_many_like_it(refuse
             verb(TYPE, [good, good | {"key": "bad"} | options])
 
 
+@pytest.mark.parametrize(
+    "bad", [{"payload": {"n": math.nan}}, {"at": TUESDAY.replace(tzinfo=None)}], ids=["payload", "time"]
+)
+def test_what_is_wrong_in_the_last_part_of_a_call_takes_the_parts_before_it_back(refused, bad):
+    tasks = [{"key": f"{n:04}", "at": TUESDAY, "payload": {"n": n}} for n in range(2_500)]
+    tasks[2_498] |= bad
+    tasks.reverse()  # the second of the call, and the last but one by key
+    tasks[7] |= {"payload": {"$punctual": 1}}  # another in the last part, later in the call
+
+    with refused("task number 1 ", "payload" if "payload" in bad else "naive"):
+        schedule_many(TYPE, tasks)
+
+
 def test_times_of_their_own_are_kept_to_the_microsecond_whatever_their_zone():
     hours = timezone(timedelta(hours=-11, minutes=-30, seconds=-7))
     kathmandu = ZoneInfo("Asia/Kathmandu")

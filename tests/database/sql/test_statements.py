@@ -1,10 +1,15 @@
 """The engine's statements as PostgreSQL sees them."""
 
+from datetime import UTC, datetime, timedelta, timezone
+from uuid import UUID
+
 import pytest
 from django.db import ProgrammingError, connection
 
+from tasks_app.core.tokens import packed_uuids
 from tasks_app.lifecycle.claim import peek
-from tasks_app.sql import _text, run
+from tasks_app.sql import _text, execute, run
+from tasks_app.sql.binary import bytes_array, instant_array, smallint_array, utf8_array, uuid_array
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,7 +33,7 @@ def test_a_statement_is_prepared_once_and_then_only_run():
 
 
 FOR_EACH_BATCH = ("peek", "read_ahead", "claim", "claim_ids", "claim_in_order", "claim_chosen", "claim_limited")
-FOR_EACH_BATCH += ("start", "mark_success", "insert_tasks")
+FOR_EACH_BATCH += ("start", "mark_success", "insert_tasks", "insert_alike")
 
 
 @pytest.mark.parametrize("name", FOR_EACH_BATCH)
@@ -55,3 +60,28 @@ def test_a_statement_is_counted_and_its_errors_are_djangos(django_assert_num_que
         peek("test", range(16))
     with pytest.raises(ProgrammingError, match="query parameter missing"):
         run("peek", {})
+
+
+UGLY = ["", "NULL", 'it\'s "quoted"', "\\", "a,{b}", "🦊\n"]
+INSTANTS = [
+    datetime(1970, 1, 1, tzinfo=UTC),
+    datetime(2099, 12, 31, 23, 59, 59, 999_999, timezone(timedelta(hours=-11))),
+]
+UUIDS = packed_uuids(3)
+ARRAYS = {
+    "text": ("text", [*UGLY, None], lambda: utf8_array([*(one.encode() for one in UGLY), None])),
+    "bytea": ("bytea", [b"", b"\0\xff", None], lambda: bytes_array([b"", b"\0\xff", None])),
+    "timestamptz": ("timestamptz", INSTANTS, lambda: instant_array(INSTANTS)),
+    "timestamptz with none": ("timestamptz", [None, *INSTANTS], lambda: instant_array([None, *INSTANTS])),
+    "smallint": ("smallint", [0, -1, 32_767], lambda: smallint_array([0, -1, 32_767])),
+    "uuid": ("uuid", [UUID(bytes=UUIDS[n : n + 16]) for n in (0, 16, 32)], lambda: uuid_array(UUIDS)),
+    "nothing": ("uuid", [], lambda: uuid_array(b"")),
+}
+
+
+@pytest.mark.parametrize(("type_", "values", "array"), ARRAYS.values(), ids=ARRAYS)
+def test_arrays_arrive_as_they_were_given_in_binary_form_and_in_djangos_log(type_, values, array):
+    statement, params = f"SELECT %(values)s::{type_}[]", {"values": array()}
+
+    assert execute(statement, params) == [(values,)]
+    assert execute(connection.ops.compose_sql(statement, params).replace("%", "%%")) == [(values,)]
