@@ -95,12 +95,13 @@ class Visits:
     url: str
     contexts: list[tuple[tuple, BrowserContext]] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
+    heard: set[Page] = field(default_factory=set)
     own: set[Page] = field(default_factory=set)
     server_ends: bool = False  # with the test: nothing of it is kept
 
     def page(self, user=None, path: str = "", *, own: bool = False, **options: object) -> Page:
         """A page, logged in as the user, in a context of its own. `options` are Playwright's, such as `timezone_id`.
-        `own`: no other test gets it afterwards, since this one gives it scripts or listeners."""
+        `own`: it is closed afterwards, since the test gives it scripts or listeners, or leaves it at work."""
         viewport = options.pop("viewport", {"width": 1280, "height": 720})
         scheme = options.pop("color_scheme", "light")
         context = self._context({"timezone_id": "UTC", **options})
@@ -119,6 +120,7 @@ class Visits:
     def listen(self, page: Page) -> Page:
         page.on("console", self._on_console)
         page.on("pageerror", self._on_error)
+        self.heard.add(page)
         return page
 
     def forgive(self, pattern: str) -> None:
@@ -131,7 +133,9 @@ class Visits:
                 context.close()
                 continue
             context.set_offline(False)
-            kept, *others = sorted(context.pages, key=lambda page: page in self.own)
+            for page in self.own.intersection(context.pages):
+                page.close()
+            kept, *others = context.pages or [context.new_page()]
             for page in others:
                 page.close()
             self._leave(kept)
@@ -141,12 +145,11 @@ class Visits:
     def _leave(self, page: Page) -> None:
         """As if nobody had used it."""
         page.unroute_all()
-        page.remove_listener("console", self._on_console)
-        page.remove_listener("pageerror", self._on_error)
+        if page in self.heard:
+            page.remove_listener("console", self._on_console)
+            page.remove_listener("pageerror", self._on_error)
         page.goto(MEANWHILE)
         page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); window.name = ''; }")
-        if page in self.own:
-            page.close()
 
     def _context(self, options: dict[str, object]) -> BrowserContext:
         made_so = (self.url, *sorted(options.items()))
