@@ -22,10 +22,15 @@ def operator():
 def test_two_tabs_share_a_stream_and_a_reader_keeps_what_was_typed_chosen_and_focused(visits, operator):
     [first] = scheduled("first", at=MONDAY)
     page = visits.page(operator)
-    streams = []
-    page.context.on("request", lambda one: streams.append(one.url) if one.url.endswith("/stream/") else None)
+    streams, context = [], page.context
+
+    def note(request) -> None:
+        if request.url.endswith("/stream/"):
+            streams.append(request.url)
+
+    context.on("request", note)
     page.goto(LIST)
-    other = visits.listen(page.context.new_page())
+    other = visits.listen(context.new_page())
     other.goto(LIST)
     page.get_by_label("Key", exact=True).fill("half a ke")
     link = page.get_by_role("link", name=str(first), exact=True)
@@ -54,6 +59,7 @@ def test_two_tabs_share_a_stream_and_a_reader_keeps_what_was_typed_chosen_and_fo
     [fourth] = scheduled("fourth", at=MONDAY)
     expect(other.get_by_role("link", name=str(fourth), exact=True)).to_be_visible()
     assert len(streams) == 2
+    context.remove_listener("request", note)
 
 
 def test_a_lost_session_is_told_and_after_a_login_in_another_tab_the_page_goes_on(visits, operator):

@@ -23,7 +23,7 @@ PHONE = {"width": 400, "height": 800}
 def at_its_own_server(chromium, stack):
     """Visits of a server that the test may stop."""
     stack.web()
-    visits = Visits(chromium, stack.url)
+    visits = Visits(chromium, stack.url, server_ends=True)
     yield visits
     visits.close()
     refused = "ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_ABORTED"
@@ -93,7 +93,9 @@ WIDGET = """<!doctype html><title>A page of the host</title><punctual-job></punc
 
 def test_a_widget_on_a_page_of_the_host_makes_a_job_once(visits):
     olga = person("olga", VIEW, OPERATE, TASKS, OPERATE_TASKS)
-    page = visits.page(olga, f"{LIST}add/", viewport=PHONE)  # where there is a form, there is the cookie against CSRF
+    page = visits.page(
+        olga, f"{LIST}add/", own=True, viewport=PHONE
+    )  # where there is a form, there is the cookie against CSRF
     policy = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'"}
     page.route("**/of-the-host", lambda route: route.fulfill(body=WIDGET, content_type="text/html", headers=policy))
     page.goto("/of-the-host")
