@@ -1,7 +1,7 @@
 """Each problem that the schema declares for an operation is one that this operation can answer with.
 
 That no operation answers with another one, tests/support/api.py looks after in every test. What many operations declare
-comes from one place for all of them: `make test` asks a quarter of them for it, for each problem another quarter, of
+comes from one place for all of them: `make test` asks an eighth of them for it, for each problem another eighth, of
 what is answered before the operation begins a sixteenth, and `make prove` all of them.
 """
 
@@ -340,7 +340,7 @@ def test_every_operation_that_declares_a_problem_can_have_it(api, code, redis):
     declaring = [one for one in OPERATIONS if code in one.codes]
     assert declaring
     if len(declaring) > FEW:
-        declaring = some(declaring, list(PROVOKED).index(code), of=16 if code in AROUND else 4)
+        declaring = some(declaring, list(PROVOKED).index(code), of=16 if code in AROUND else 8)
     THERE.get(code, There()).make()
 
     for operation in declaring:

@@ -3,7 +3,6 @@
 import io
 import json
 import re
-from pathlib import Path
 
 import pytest
 import schemathesis
@@ -14,9 +13,8 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.rules import Rule
 from tasks_app.core.states import Status
 from tasks_app.lifecycle.operate import Answer
-from tests.support.schema import OPERATIONS, SCHEMA
+from tests.support.schema import FILE, OPERATIONS, SCHEMA
 
-FILE = Path(__file__).resolve().parent.parent.parent / "docs" / "openapi.json"
 COMPONENTS = SCHEMA["components"]["schemas"]
 # Fields whose words have a list, wherever they are.
 LISTED = {"status", "lane", "outcome", "answer", "rule", "code", "dst_gap", "dst_repeat", "catch_up", "on_resume"}
@@ -38,7 +36,6 @@ def test_the_file_in_the_repository_is_what_the_command_writes():
     out = io.StringIO()
     call_command("api_schema", stdout=out)
 
-    assert json.loads(out.getvalue()) == SCHEMA
     assert FILE.read_text() == out.getvalue(), "run: .venv/bin/python manage.py api_schema > docs/openapi.json"
 
 

@@ -75,7 +75,8 @@ def person(name: str, *permissions: str, staff: bool = True, superuser: bool = F
     if permissions:
         named = Permission.objects.filter(codename__in=[one.partition(".")[2] for one in permissions])
         ids = {f"{app}.{codename}": id_ for id_, app, codename in named.values_list("id", *PERMISSION)}
-        user.user_permissions.add(*(ids[one] for one in permissions))
+        given = user.user_permissions.through
+        given.objects.bulk_create(given(user_id=user.pk, permission_id=ids[one]) for one in {*permissions})
     return user
 
 

@@ -1,14 +1,17 @@
-"""The schema of the API as tests look at it: its operations, and which of them a request is for."""
+"""The schema of the API as tests look at it: its operations, and which of them a request is for.
+
+It is read from the file, since to make it takes a second in each process; tests/api/test_openapi.py compares the two.
+"""
 
 import json
 import re
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 from uuid import UUID
 
-from tasks_app.api import api
-
-SCHEMA = json.loads(json.dumps(api.get_openapi_schema()))
+FILE = Path(__file__).resolve().parent.parent.parent / "docs" / "openapi.json"
+SCHEMA = json.loads(FILE.read_text())
 ROOT = SCHEMA["servers"][0]["url"]
 NO_TOKEN = UUID(int=0)
 

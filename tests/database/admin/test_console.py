@@ -90,8 +90,8 @@ def test_lists_ask_the_database_as_often_for_many_rows_as_for_few():
 
 
 @pytest.mark.django_db
-def test_an_audit_entry_has_a_page(django_user_model):
-    client = client_of(person("olga", "tasks_app.view_scheduletask", "auth.view_user"))
+def test_an_audit_entry_has_a_page(client):
+    client.force_login(person("olga", "tasks_app.view_scheduletask", "auth.view_user"))
     [entry] = _entries("logged in")
 
     shown = client.get(f"/admin/tasks_app/auditentry/{entry}/change/").content.decode()

@@ -390,53 +390,52 @@ def test_an_order_that_is_sent_twice_acts_once(operator):
     assert state(ids[0]).status == "RUNNING"
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"reason": ""},
-        {"reason": "   "},
-        {"reason": "x" * 1001},
-        {"reason": "a\0b"},
-        {"verb": "delete"},
-        {"verb": ""},
-        {"scope": ""},
-        {"scope": "all"},
-        {"ids": ""},
-        {"ids": "1,x"},
-        {"ids": "-4"},
-        {"ids": "9" * 30},
-        {"ids": ",".join(map(str, range(1, 2000)))},
-        {"operation": "not a uuid"},
-        {"filter": "state=SLEEPING", "scope": "matching"},
-        {"cap": "0", "scope": "matching", "filter": "state=INIT"},
-        {"cap": "1000001", "scope": "matching", "filter": "state=INIT"},
-        {"rate": "0", "scope": "matching", "filter": "state=INIT"},
-        {"rate": "fast", "scope": "matching", "filter": "state=INIT"},
-        {"lane": "none", "scope": "matching", "filter": "state=INIT"},
-        {"verb": "move", "at": ""},
-        {"verb": "move", "at": "tomorrow"},
-        {"verb": "move", "at": "9999-99-99T00:00"},
-        {"verb": "move", "at": "3026-01-01T00:00"},
-        {"verb": "move", "by": "soon"},
-        {"verb": "move", "by": "+400d"},
-        {"verb": "move", "by": "+2h", "at": "2090-01-03T09:00"},
-        {"verb": "move", "by": "+2h", "over": "1h"},
-        {"verb": "move", "over": "0s"},
-        {"scope": "matching", "filter": "state=INIT"},  # for as many as there may be, and nobody has confirmed it
-        {"scope": "matching", "filter": "state=INIT", "counted": "101"},
-        {"scope": "matching", "filter": "state=INIT", "counted": "101", "confirm": "100"},
-        {"ids": ",".join(map(str, range(1, 102)))},
-    ],
-    ids=lambda bad: str(bad)[:40],
-)
-def test_a_bad_order_is_refused_and_changes_nothing(operator, bad):
+BAD_ORDERS = [
+    {"reason": ""},
+    {"reason": "   "},
+    {"reason": "x" * 1001},
+    {"reason": "a\0b"},
+    {"verb": "delete"},
+    {"verb": ""},
+    {"scope": ""},
+    {"scope": "all"},
+    {"ids": ""},
+    {"ids": "1,x"},
+    {"ids": "-4"},
+    {"ids": "9" * 30},
+    {"ids": ",".join(map(str, range(1, 2000)))},
+    {"operation": "not a uuid"},
+    {"filter": "state=SLEEPING", "scope": "matching"},
+    {"cap": "0", "scope": "matching", "filter": "state=INIT"},
+    {"cap": "1000001", "scope": "matching", "filter": "state=INIT"},
+    {"rate": "0", "scope": "matching", "filter": "state=INIT"},
+    {"rate": "fast", "scope": "matching", "filter": "state=INIT"},
+    {"lane": "none", "scope": "matching", "filter": "state=INIT"},
+    {"verb": "move", "at": ""},
+    {"verb": "move", "at": "tomorrow"},
+    {"verb": "move", "at": "9999-99-99T00:00"},
+    {"verb": "move", "at": "3026-01-01T00:00"},
+    {"verb": "move", "by": "soon"},
+    {"verb": "move", "by": "+400d"},
+    {"verb": "move", "by": "+2h", "at": "2090-01-03T09:00"},
+    {"verb": "move", "by": "+2h", "over": "1h"},
+    {"verb": "move", "over": "0s"},
+    {"scope": "matching", "filter": "state=INIT"},  # for as many as there may be, and nobody has confirmed it
+    {"scope": "matching", "filter": "state=INIT", "counted": "101"},
+    {"scope": "matching", "filter": "state=INIT", "counted": "101", "confirm": "100"},
+    {"ids": ",".join(map(str, range(1, 102)))},
+]
+
+
+def test_a_bad_order_is_refused_and_changes_nothing(operator):
     [task_id] = scheduled("a", at=MONDAY)
 
-    answer = operator.post(RUN, order("cancel", [task_id]) | bad)
+    for bad in BAD_ORDERS:
+        answer = operator.post(RUN, order("cancel", [task_id]) | bad)
 
-    assert answer.status_code == 400
-    assert state(task_id).status == "INIT"
-    assert not deeds().exists() and not Campaign.objects.exists()
+        assert answer.status_code == 400, bad
+        assert state(task_id).status == "INIT", bad
+        assert not deeds().exists() and not Campaign.objects.exists(), bad
 
 
 def test_a_preview_tells_types_lanes_and_the_new_times(operator):
