@@ -1,6 +1,7 @@
 """The REST API, /api/v1: entry points only; every decision is in lifecycle and engine."""
 
 import json
+from functools import lru_cache
 
 from django.contrib.auth.decorators import login_not_required
 from django.shortcuts import render
@@ -66,9 +67,13 @@ class Page(Swagger):
 
 class PunctualAPI(NinjaAPI):
     def get_openapi_schema(self, *, path_params: dict | None = None, **options):
-        """Paths begin where the API begins; `servers` says where that is. So a client fits wherever it was mounted."""
-        schema = super().get_openapi_schema(path_prefix="", path_params=path_params)
-        return complete(schema, self, self.get_root_path(path_params or {}))
+        """Paths begin where the API begins; `servers` says where that is. So a client fits wherever it was mounted.
+        Kept: it takes most of a second."""
+        return self._schema_at(self.get_root_path(path_params or {}))
+
+    @lru_cache(maxsize=8)  # noqa: B019  (there is one API)
+    def _schema_at(self, root: str):
+        return complete(super().get_openapi_schema(path_prefix="", path_params={}), self, root)
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__

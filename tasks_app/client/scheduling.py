@@ -54,7 +54,7 @@ def schedule(
 def schedule_many(task_type: str, tasks: Iterable[Mapping[str, object]], **common: object) -> list[Scheduled]:
     """Schedule many tasks of one type in a few statements. Each mapping has `key` and any option of schedule().
 
-    All inputs are checked before anything is written; the answers come in the order of the tasks.
+    If one of them is wrong, none is scheduled; the answers come in the order of the tasks.
     """
     return scheduled(_lifecycle.schedule, requests_for_many(task_type, tasks, common))
 
