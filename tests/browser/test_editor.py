@@ -1,8 +1,11 @@
 """An editor's day in a real browser: buttons say what they do, nothing typed is lost, and nobody overwrites anybody."""
 
+import re
+
 import pytest
 from django.contrib.sessions.models import Session
-from playwright.sync_api import expect
+from django.db.models import F
+from playwright.sync_api import Route, expect
 
 from articles_app import lifecycle
 from articles_app.models import Article
@@ -215,6 +218,27 @@ def test_the_second_editor_is_told_what_changed_and_loses_nothing(walk, visits, 
     walk.click(hers.get_by_role("button", name="Save the draft"))
     expect(messages(hers)).to_contain_text("The text was saved.")
     assert (row(article).title, row(article).body) == ("Bob's title", "Ann's text")
+
+
+def test_what_is_typed_before_the_scripts_have_come_is_not_lost(visits, ann):
+    article = draft(title="Slow")
+    page = open_page(visits, ann, LIST)
+    late: list[Route] = []
+    page.route(re.compile("/articles_app/(form|keep)[.a-z0-9]*js"), lambda route: late.append(route))
+    page.goto(url(article), wait_until="commit")
+    page.get_by_label("Text").fill("Ann's text")
+    for one in late:
+        one.continue_()
+    page.unroute_all(behavior="wait")
+    page.wait_for_load_state("load")
+
+    Article.objects.filter(pk=article).update(title="Another", revision=F("revision") + 1)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    expect(page.locator("#pa-meanwhile")).to_contain_text("The article has been changed in the meantime")
+    expect(page.get_by_label("Text")).to_have_value("Ann's text")
+    page.goto(url(article))
+    expect(page.locator("#pa-kept")).to_contain_text("Ann's text")
 
 
 # Every size and scheme

@@ -5,19 +5,19 @@
     const TEXT = ["title", "body"];
     const TIMES = ["publish_time", "offline_time"];
     const form = () => document.getElementById("pa-form");
-    let first = new Map(values());
     let sent = false;
 
-    function values() {
-        return [...TEXT, ...TIMES].map((name) => [name, form()?.elements[name]?.value]);
-    }
+    // A browser writes a time that ends with ":00" without it.
+    const plain = (text) => text.replaceAll("\r\n", "\n").replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d):00$/, "$1");
+
+    // Compared with what the server sent, not with what was there when this script came: one may have typed before it did.
+    const isTyped = (field) => plain(field.value) !== plain(field.defaultValue);
 
     // What differs from the article: as the server says of a page that it sent back filled in, and what was typed since.
     function touched(names) {
         const before = (document.getElementById("pa-page")?.dataset.touched || "").split(" ");
-        return values().some(
-            ([name, value]) => names.includes(name) && value !== undefined && (before.includes(name) || first.get(name) !== value),
-        );
+        const fields = names.map((name) => form()?.elements[name]).filter(Boolean);
+        return fields.some((field) => before.includes(field.name) || isTyped(field));
     }
 
     // A page that was refused is not what the server would send again.
@@ -105,8 +105,6 @@
             const focused = document.activeElement?.id;
             document.getElementById("pa-page").replaceWith(fresh);
             document.getElementById(focused)?.focus();
-            first = new Map(values());
-            document.dispatchEvent(new Event("pa-redrawn"));
         }
     }
 

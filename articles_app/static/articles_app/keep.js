@@ -15,7 +15,6 @@
     const user = note.dataset.user;
     const key = `${PREFIX}${location.pathname}`;
     const form = () => document.getElementById("pa-form");
-    let first = shown();
     let timer = null;
 
     function shown() {
@@ -26,6 +25,11 @@
             }
         }
         return values;
+    }
+
+    // As the server sent it: one may have typed before this script came.
+    function given() {
+        return Object.fromEntries(TYPED.map((name) => [name, form()?.elements[name]?.defaultValue]));
     }
 
     // As the server compares them: without what nobody sees.
@@ -50,7 +54,7 @@
         clearTimeout(timer);
         timer = null;
         const values = shown();
-        if (!differs(values, first).length) {
+        if (!differs(values, given()).length) {
             return;
         }
         try {
@@ -86,7 +90,7 @@
         if (!kept) {
             return;
         }
-        const lost = differs(kept.values, first);
+        const lost = differs(kept.values, shown());
         if (!lost.length) {
             localStorage.removeItem(key);
             return;
@@ -136,9 +140,7 @@
             sessionStorage.setItem(SENT, location.pathname);
         }
     });
-    document.addEventListener("pa-redrawn", () => {
-        first = shown();
-    });
     window.addEventListener("pagehide", () => timer && write());
     window.addEventListener("pageshow", (event) => event.persisted && sessionStorage.removeItem(SENT));
+    write(); // What was typed before.
 })();
