@@ -28,7 +28,7 @@ def test_products_are_synced_now_and_the_window_is_changed_after_a_preview_on_pa
     expect(page.get_by_text("1 product will be synced now, at the allowed rate.")).to_be_visible()
     assert task_of("P000").due_at <= timezone.now()
 
-    page.get_by_role("link", name="Coverage").click()
+    page.get_by_role("link", name="Coverage", exact=True).click()
     page.set_viewport_size({"width": 400, "height": 800})
     expect(page.get_by_text("98.4%")).to_be_visible()
     expect(page.get_by_role("heading", name="Scheduled syncs by hour")).to_be_visible()
