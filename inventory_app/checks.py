@@ -3,11 +3,11 @@
 from django.conf import settings
 from django.core import checks
 
-from .conf import from_settings
+from .conf import CHECKS, from_settings
 from .errors import InvalidStockSettings
 
 
-@checks.register
+@checks.register(CHECKS)
 def check_settings(**_: object) -> list[checks.CheckMessage]:
     try:
         from_settings(getattr(settings, "STOCK", {}))

@@ -10,6 +10,7 @@ from tasks_app.client.settings import Section, reader
 
 from .errors import InvalidStockSettings
 
+CHECKS = "inventory_app"  # the tag of the system checks of these settings
 EXAMPLE = '"0 2 * * MON Europe/Berlin"'
 SHORTEST_WINDOW, LONGEST_WINDOW = 1.0, 3_650 * 86_400.0
 LOWEST_RATE = 0.000_001

@@ -27,7 +27,9 @@ def grouped(apps: Sequence[dict]) -> list[dict]:
 
 def _groups(app: dict) -> Iterator[dict]:
     pages = {model["object_name"]: model for model in app["models"]}
-    for name, models in GROUPS.items():
+    placed = {model for models in GROUPS.values() for model in models}
+    others = tuple(model for model in pages if model not in placed)  # a project's own pages of our tables
+    for name, models in {**GROUPS, app["name"]: others}.items():
         if found := [_named(pages[model]) for model in models if model in pages]:
             yield app | {"name": gettext(name), "models": found}
 

@@ -1,13 +1,11 @@
 """The site itself: which one it is, how it looks, and its first page."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 
-from django.apps import AppConfig
 from django.contrib import admin
-from django.core.checks import CheckMessage
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -50,13 +48,9 @@ class ConsoleSite(UnfoldAdminSite):
     def find_pages(self) -> None:
         """Import what registers pages here. Not when the process begins: beats, workers and commands have no pages, and
         to import all of them takes a third of their start."""
-        import_module(PAGES)
         if is_project_admin():
             admin.autodiscover()
-
-    def check(self, app_configs: Sequence[AppConfig] | None) -> list[CheckMessage]:
-        self.find_pages()
-        return super().check(app_configs)
+        import_module(PAGES)  # last: it looks after the pages of Django's own apps, too
 
     def get_urls(self) -> list:
         self.find_pages()

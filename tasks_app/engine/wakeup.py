@@ -82,6 +82,8 @@ class Breaker:
         return time.monotonic() < self._closed_again
 
     def trip(self) -> None:
+        if self.open:
+            return  # another thread has met the same stall
         longest = conf().WAKEUP_PAUSE_SECONDS
         self.pause_seconds = min(max(2 * self.pause_seconds, longest / 64), longest)
         self._closed_again = time.monotonic() + self.pause_seconds

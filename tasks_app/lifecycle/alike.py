@@ -12,7 +12,7 @@ from tasks_app.core.errors import EARLIEST, InvalidTask, latest_instant
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models.schedule_task import KEY_LENGTH
 
-from .request import OF_ITS_OWN, Request, checked_json, fitting_payload, json_texts, new_key
+from .request import OF_ITS_OWN, Request, Unit, checked_json, fitting_payload, json_texts, new_key
 
 PART = 1_000  # tasks that are sent at once: while PostgreSQL inserts them, the next are written out
 
@@ -55,6 +55,10 @@ class Alike(Sequence[Request]):
             changed["payload"] = checked_json("payload", self._payloads[place])
         return self.like._replace(**changed)
 
+    def units(self) -> list[Unit]:
+        tenant, task_type, _ = self.like.unit
+        return [(tenant, task_type, key) for key in self.keys]
+
     def parts(self) -> Iterator[Part]:
         """Sorted by key, so that two callers can't deadlock. Each is checked when it is made: Unlike if something is
         wrong with it."""
@@ -68,7 +72,7 @@ class Alike(Sequence[Request]):
                 if times and not EARLIEST <= min(times) <= max(times) <= latest:
                     raise Unlike
                 texts = [] if payloads is None else json_texts([payloads[place] for place in places])
-            except (InvalidTask, TypeError) as error:  # a TypeError if a time is naive
+            except Exception as error:  # a TypeError if a time is naive; a payload's own class may raise anything
                 raise Unlike from error
             yield Part([keys[place].encode() for place in places], times, texts)
 

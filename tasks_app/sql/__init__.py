@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -51,12 +52,13 @@ def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple
     if isinstance(parts, list) and len(parts) == 1:
         return run(name, parts[0])
     cursor = _cursor(None)
-    cursor.cursor.parts = []
+    before, cursor.cursor.parts = cursor.cursor.parts, []  # there is one before if a payload schedules tasks, too
+    done = cursor.cursor.parts
     try:
         cursor.executemany(_text(name), parts)
-        return [row for part in cursor.cursor.parts for row in part.fetchall()]
+        return [row for part in done for row in part.fetchall()]
     finally:
-        cursor.cursor.parts = None
+        cursor.cursor.parts = before
 
 
 def execute_many(statement: str, many: Sequence[Sequence[object]]) -> None:
@@ -89,13 +91,14 @@ class _Cursor(psycopg.Cursor):
     def executemany(self, query, params_seq, *, returning: bool = False) -> None:
         """psycopg's own would hold the connection's lock while parameters are made: whoever asked it for something
         meanwhile, an app's own code in a payload say, would wait for ever."""
-        if self.parts is None:
+        done = self.parts
+        if done is None:
             super().executemany(query, params_seq, returning=returning)
             return
-        with self.connection.pipeline():
+        with self.connection.pipeline() if psycopg.Pipeline.is_supported() else nullcontext():
             for params in params_seq:
-                self.parts.append(_cursor_on(self.connection))
-                self.parts[-1].execute(query, params, prepare=True)
+                done.append(_cursor_on(self.connection))
+                done[-1].execute(query, params, prepare=True)
 
 
 def _cursor_on(link: psycopg.Connection) -> _Cursor:

@@ -16,6 +16,7 @@ from typing import TextIO
 
 from django.db import OperationalError, connection
 
+from inventory_app.conf import CHECKS
 from inventory_app.coverage import Coverage, read_coverage
 from inventory_app.csv_file import BadLine, read_products
 from inventory_app.errors import InvalidProduct
@@ -29,6 +30,7 @@ Chunk = tuple[list[NewProduct], list[BadLine]]
 
 class Command(TerminalCommand):
     help = "Imports products from a CSV file, and says how much of the catalogue is synced."
+    requires_system_checks = (*TerminalCommand.requires_system_checks, CHECKS)
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)

@@ -9,7 +9,7 @@ from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.memory import collector_paused
 from tasks_app.engine import tracing
 from tasks_app.engine.wakeup import wake_on_commit
-from tasks_app.lifecycle.alike import alike
+from tasks_app.lifecycle.alike import Alike, alike
 from tasks_app.lifecycle.request import Request, build, like_it
 from tasks_app.lifecycle.schedule import Scheduled
 from tasks_app.lifecycle.shards import shards_of
@@ -45,8 +45,10 @@ def requests_of(
 def requests_for_many(
     task_type: str, tasks: Iterable[Mapping[str, object]], common: Mapping[str, object]
 ) -> Sequence[Request]:
-    """To be scheduled: column by column if they are alike, and else as requests_of makes them."""
-    tasks = list(tasks)
+    """To be scheduled: column by column if they are alike, and else as requests_of makes them; also if they come one by
+    one, since each may be the same object as the one before, with other content."""
+    if not isinstance(tasks, list | tuple):
+        return requests_of(build, task_type, tasks, common)
     one_by_one = partial(requests_of, build, task_type, tasks, common)
     if len(tasks) > 1:
         with suppress(InvalidTask, TypeError):  # which one_by_one will say more about
@@ -68,7 +70,8 @@ def scheduled(verb: Callable[..., list[Scheduled]], requests: Sequence[Request],
         wake_on_commit(dict.fromkeys(range(conf().SHARDS), min(dues)))
     elif dues:
         earliest: dict[int, float] = {}
-        shards = shards_of(*zip(*(request.unit for request in requests), strict=True))
+        units = requests.units() if isinstance(requests, Alike) else [request.unit for request in requests]
+        shards = shards_of(*zip(*units, strict=True))
         for shard, answer in zip(shards, answers, strict=True):
             if answer.due is not None:
                 earliest[shard] = min(answer.due, earliest.get(shard, answer.due))
@@ -78,7 +81,7 @@ def scheduled(verb: Callable[..., list[Scheduled]], requests: Sequence[Request],
 
 def _traced(verb: Callable[..., list[Scheduled]], requests: Sequence[Request], *by: str) -> list[Scheduled]:
     """In a span of the caller's trace, which the runs of these tasks will be in."""
-    _, task_type, _ = requests[0].unit
+    _, task_type, _ = (requests.like if isinstance(requests, Alike) else requests[0]).unit
     with tracing.scheduling(f"{verb.__name__} {task_type}", {"punctual.type": task_type}) as keep:
         answers = verb(requests, *by)
         keep(answer.task_id for answer in answers if answer.due is not None)

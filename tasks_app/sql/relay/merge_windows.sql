@@ -12,7 +12,7 @@ WITH cursors AS MATERIALIZED (
       AND w.before IS NOT NULL AND w.no NOT IN (SELECT no FROM cursors)
 ), merged AS MATERIALIZED (
     SELECT max(o.no) AS no, min(o.no) AS first, min(w.min_id) AS min_id, max(w.max_id) AS max_id, min(w.min_at) AS min_at,
-           max(w.max_at) AS max_at, sum(w.count) AS count
+           max(w.max_at) AS max_at, sum(w.count) AS count, bool_and(w.tenants IS NOT NULL) AS known
     FROM old o JOIN punctual_outbox_window w ON w.no = o.no
     GROUP BY o.minute, o.passed, w.floor_id
     HAVING count(*) > 1
@@ -24,13 +24,14 @@ WITH cursors AS MATERIALIZED (
 UPDATE punctual_outbox_window w
 SET before = (SELECT f.before FROM punctual_outbox_window f WHERE f.no = m.first),
     min_id = m.min_id, max_id = m.max_id, min_at = m.min_at, max_at = m.max_at, count = m.count, topics = NULL,
-    tenants = (SELECT jsonb_object_agg(tenant, events)
-               FROM (SELECT one.tenant, sum(one.events::bigint) AS events
-                     FROM old o
-                     JOIN punctual_outbox_window f ON f.no = o.no
-                     CROSS JOIN LATERAL jsonb_each_text(f.tenants) AS one(tenant, events)
-                     WHERE o.no >= m.first AND o.no <= m.no
-                     GROUP BY one.tenant) AS own)
+    tenants = CASE WHEN m.known THEN
+        (SELECT jsonb_object_agg(tenant, events)
+         FROM (SELECT one.tenant, sum(one.events::bigint) AS events
+               FROM old o
+               JOIN punctual_outbox_window f ON f.no = o.no
+               CROSS JOIN LATERAL jsonb_each_text(f.tenants) AS one(tenant, events)
+               WHERE o.no >= m.first AND o.no <= m.no
+               GROUP BY one.tenant) AS own) END
 FROM merged m
 WHERE w.no = m.no
 RETURNING w.no

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.models import Group, User
 from django.core.handlers.base import BaseHandler
 from django.db import connection
 from django.test import Client
@@ -14,6 +15,7 @@ from django.urls.resolvers import URLResolver
 from tasks_app.console.menu import GROUPS
 from tasks_app.console.site import ConsoleSite
 from tasks_app.pages.help import DOCS, HELP, page_for
+from tasks_app.pages.lists import OwnLookups
 from tasks_app.web_checks import check_pages
 from tests.support.browser import PASSWORD, person
 from tests.support.clients import client_of
@@ -195,6 +197,7 @@ def test_the_palette_finds_pages_that_no_menu_has_for_those_who_may_open_them():
 def test_every_page_of_ours_is_in_the_menu_once_and_only_for_those_who_may_open_it():
     ours = {model._meta.object_name for model in admin.site._registry if model._meta.app_label == "tasks_app"}
     placed = [model for models in GROUPS.values() for model in models]
+    assert all(isinstance(admin.site.get_model_admin(model), OwnLookups) for model in (User, Group))
     assert sorted(placed) == sorted(ours)
 
     page = client_of(person("vera", "tasks_app.view_scheduletask")).get("/admin/tasks_app/scheduletask/")

@@ -245,7 +245,9 @@ def test_pauses_get_longer_while_redis_keeps_failing_and_begin_anew_when_it_work
     breaker, pauses = Breaker(), []
     for _ in range(9):
         breaker.trip()
+        breaker.trip()  # by another thread, in the same stall
         pauses.append(breaker.pause_seconds)
+        breaker._closed_again = 0.0  # it is over
 
     assert pauses[:3] == [5 / 64, 5 / 32, 5 / 16]
     assert pauses[5:] == [2.5, 5.0, 5.0, 5.0]

@@ -399,6 +399,38 @@ def test_what_is_wrong_in_the_last_part_of_a_call_takes_the_parts_before_it_back
         schedule_many(TYPE, tasks)
 
 
+class Odd(dict):
+    """A payload that can't be written out, and says so in its own way."""
+
+    def items(self):
+        raise KeyError("odd")
+
+
+@pytest.mark.parametrize("count", [2, 1_500])
+def test_whoever_catches_an_error_of_a_payload_goes_on_with_the_transaction(count):
+    tasks = [{"key": f"{n:04}", "at": TUESDAY, "payload": {"n": n}} for n in range(count)]
+    tasks[-1]["payload"] = Odd(n=1)
+
+    with transaction.atomic():
+        with pytest.raises(KeyError, match="odd"):
+            schedule_many(TYPE, tasks)
+        schedule(TYPE, "another", at=TUESDAY)
+
+    assert ScheduleTask.objects.values_list("biz_key", flat=True).get() == "another"
+
+
+def test_tasks_that_come_one_by_one_may_be_the_same_object_with_other_content():
+    def tasks():
+        payload: dict = {}
+        for n in range(3):
+            payload["n"] = n
+            yield {"key": n, "at": TUESDAY, "payload": payload}
+
+    schedule_many(TYPE, tasks())
+
+    assert [find(TYPE, str(n)).payload for n in range(3)] == [{"n": 0}, {"n": 1}, {"n": 2}]
+
+
 def test_times_of_their_own_are_kept_to_the_microsecond_whatever_their_zone():
     hours = timezone(timedelta(hours=-11, minutes=-30, seconds=-7))
     kathmandu = ZoneInfo("Asia/Kathmandu")

@@ -5,6 +5,7 @@ import time
 from datetime import timedelta
 from uuid import UUID
 
+import psycopg
 import pytest
 from django.db import IntegrityError, connection, transaction
 
@@ -862,6 +863,32 @@ def test_whoever_writes_a_payload_out_may_use_the_connection():
     schedule_many(TYPE, [*tasks, {"key": "9", "payload": Asking(n=1)}])
 
     assert 0 < find(TYPE, "9").payload["rows"] < 1_500  # those that were sent before
+
+
+class Scheduling(dict):
+    """A payload that schedules more tasks than are sent at once when it is written out."""
+
+    def items(self):
+        return [("made", len(schedule_many(TYPE, [{"key": f"made {n}"} for n in range(1_200)])))]
+
+
+def test_whoever_writes_a_payload_out_may_schedule_many_tasks():
+    tasks = [{"key": f"{n:04}", "payload": {"n": n}} for n in range(1_500)]
+
+    answers = schedule_many(TYPE, [*tasks, {"key": "9", "payload": Scheduling(n=1)}])
+
+    assert [find(TYPE, key).id for key in ("0007", "9")] == [answers[7].task_id, answers[-1].task_id]
+    assert ScheduleTask.objects.count() == 2_701
+
+
+def test_many_tasks_are_scheduled_with_a_client_library_that_has_no_pipelines(monkeypatch):
+    """libpq before version 14."""
+    monkeypatch.setattr(psycopg.Pipeline, "is_supported", lambda: False)
+    monkeypatch.setattr(psycopg.Connection, "pipeline", None)
+
+    answers = schedule_many(TYPE, [{"key": n} for n in range(1_500)])
+
+    assert len({one.task_id for one in answers}) == ScheduleTask.objects.count() == 1_500
 
 
 def test_an_error_of_the_database_in_a_later_part_is_djangos_and_leaves_nothing():

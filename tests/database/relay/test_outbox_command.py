@@ -89,6 +89,26 @@ def test_of_a_tenants_own_subscription_only_its_own_events_wait(received):
     assert OutboxWindow.objects.count() == 3 and behind() == apart
 
 
+def test_windows_of_a_version_before_put_together_with_new_ones_keep_their_age(received):
+    subscribe("own", events=["*"], to=ToFunction("test"), tenant="acme")
+    for number in range(3):
+        write(f"own {number}", tenant="acme")
+        cut()
+    first = OutboxWindow.objects.order_by("no")[1]  # nobody knows whose its events are
+    OutboxWindow.objects.filter(no=first.no).update(tenants=None)
+    OutboxWindow.objects.update(recorded_at=timezone.now() - timedelta(hours=1))
+    write("new", tenant="others")
+    cut()
+    Subscription.objects.update(window_no=1)
+    merge_windows()
+
+    merged = OutboxWindow.objects.order_by("no")[1]
+    assert merged.tenants is None and merged.min_id == first.min_id
+    Subscription.objects.update(window_no=merged.no)
+    [own] = read_relay("acme").subscriptions
+    assert own.waiting_events == 0 and own.waiting_seconds is not None
+
+
 def test_a_subscriber_that_wants_nothing_of_it_is_not_behind_for_long(subscription):
     write("a", event="task.dead")
     cut()
