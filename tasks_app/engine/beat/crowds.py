@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 
-from tasks_app.conf import conf
 from tasks_app.core.crowd import LIGHT, ROOM, Crowd
 from tasks_app.core.tenants import USUAL_WEIGHT
 from tasks_app.lifecycle.claim import ClaimedBatch, DueRead, LaneShare, Stretch, claim_chosen, claim_in_order, read_due
@@ -27,12 +26,6 @@ FRESH_ROWS = 16_000
 WALK_ROWS = 8_000
 NEXT_ROWS = 8_000
 NEXT_TENANTS = 20  # for which is read at once, at most
-# While tenants with few tasks come, a claim of the others' takes at most this part of a large batch: whoever comes
-# meanwhile waits for it, and then for a worker that is through with such a batch. By processor time, to claim and run
-# tasks in batches of 1,000 costs about as much as in batches of 2,000, and in batches of 500 a seventh more; there are
-# more looks, too.
-BRIEF_PART = 0.5
-LIGHT_SECONDS = 2.0  # after the last task of theirs, they are expected for so long
 # A signal says that something came; what was scheduled long ago comes due without one.
 FRESH_SECONDS = 0.1
 # After each step of the walk, so many times as long as it took. The first walk is to find who waits behind the backlog;
@@ -79,12 +72,6 @@ class Crowds:
         """Whether a tenant has much in it, and others wait: then few tasks of others may go before its batches."""
         return bool(self._lanes[lane].crowd.heavy)
 
-    def bounded(self, share: LaneShare, shards: int) -> LaneShare:
-        """Without what would keep tenants with few tasks waiting, if any come."""
-        if time.monotonic() - self._lanes[share.lane].light_at > LIGHT_SECONDS:
-            return share
-        return replace(share, rows_per_shard=min(share.rows_per_shard, ceil(conf().BATCH_MAX * BRIEF_PART / shards)))
-
     def light(
         self, lane: str, most: int, batches: int, sizes: Mapping[str, int], shards: Mapping[int, int]
     ) -> list[ClaimedBatch]:
@@ -92,8 +79,6 @@ class Crowds:
         here = self._lanes[lane]
         here.read(list(shards))
         ids = here.crowd.light(most)
-        if ids:
-            here.light_at = time.monotonic()
         if not ids or batches <= 0:
             return []
         claimed = self._claim(here, ids, batches, sizes, shards)
@@ -188,7 +173,6 @@ class _Lane:
         self.lane = lane
         self.crowd = Crowd()
         self.woken = True
-        self.light_at = float("-inf")  # when a tenant with few had something due; by the monotonic clock
         self._fresh = _Place()
         self._fresh_at = float("-inf")  # these, too
         self._walk = _Walk()

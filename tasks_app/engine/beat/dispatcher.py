@@ -230,7 +230,7 @@ class Dispatcher:
         shares = self._shares({lane})
         if not shares:
             return []
-        share, sizes = self._crowds.bounded(shares[0], len(self._shards)), self._batch_sizes.sizes
+        share, sizes = shares[0], self._batch_sizes.sizes
         batches = self._crowds.next(lane, share.rows_per_shard * len(self._shards), share.batches, sizes, self._shards)
         if batches:
             self._learn_size(lane, [batch.size for batch in batches])

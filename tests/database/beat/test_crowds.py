@@ -150,29 +150,6 @@ def test_what_comes_due_is_found_while_the_walk_through_the_backlog_rests(crowde
     assert row(task).status == "RUNNING"
 
 
-def test_claims_of_large_tenants_are_brief_while_tasks_of_small_ones_come(beat, monkeypatch, settings):
-    settings.PUNCTUAL = settings.PUNCTUAL | {"BATCH_MAX": 32}
-    monkeypatch.setattr(crowds, "LIGHT_SECONDS", 60.0)
-    tenant("large")
-    backlog("large", 600)
-    beat.work(until=lambda: beat.crowded)
-
-    def took() -> int:
-        beat.start_all()
-        before = claimed("large")
-        beat.look()
-        return claimed("large") - before
-
-    assert took() == 32
-    schedule("T_QUIET", "a", tenant="small")
-    beat.dispatcher.wake()
-    assert (took(), claimed("small")) == (16, 1)
-    assert took() == 16  # the next one may come
-
-    monkeypatch.setattr(crowds, "LIGHT_SECONDS", 0.0)
-    assert took() == 32
-
-
 def test_one_that_had_many_and_has_few_now_goes_first_again(crowded, monkeypatch):
     monkeypatch.setattr(crowds._Lane, "_read_next", lambda *_: None)  # nothing is chosen since it is behind
     backlog("other", 150, seconds_ago=5)
