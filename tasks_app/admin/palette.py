@@ -23,7 +23,7 @@ TENANTS = 50  # whose jobs are looked through, for somebody who works in all of 
 BEGINNING = 3  # characters of a key or a name that are enough to look for what begins with them
 
 
-PLACES += [
+PLACES[:0] = [  # before those of apps
     Place("index", gettext_lazy("Overview"), may_view_platform),
     Place("tasks_app_health", gettext_lazy("Health panel"), may_read_api),
     Place("tasks_app_job_forecast", gettext_lazy("Load forecast"), may_view_forecast),
