@@ -9,7 +9,4 @@ FROM (SELECT given.*, clock.now,
       FROM (SELECT clock_timestamp() AS now) AS clock,
            unnest(%(biz_keys)s::text[], %(shards)s::smallint[], %(tokens)s::uuid[], %(ats)s::timestamptz[],
                   %(payloads)s::text[]) AS given(biz_key, shard, token, at, payload)) AS u
-WHERE NOT EXISTS (SELECT FROM punctual_tenant q
-                  WHERE q.name = %(tenant)s::text AND (q.at_limit OR q.max_payload_bytes IS NOT NULL OR q.encrypted OR q.closed
-                                                 OR q.schedules_per_second IS NOT NULL))
-ON CONFLICT (biz_key, task_type, tenant) WHERE current DO NOTHING
+--include unless_bound

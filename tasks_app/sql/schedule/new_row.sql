@@ -7,7 +7,4 @@ SELECT %(tenant)s::text, %(task_type)s, %(biz_key)s, 'INIT', u.run_at, u.run_at,
        make_interval(secs => %(expires_after)s::float8), %(token)s::uuid, %(payload)s::text::jsonb
 FROM (SELECT coalesce(%(at)s::timestamptz, clock.now + make_interval(secs => %(delay)s::float8)) AS run_at, clock.now
       FROM (SELECT clock_timestamp() AS now) AS clock) AS u
-WHERE NOT EXISTS (SELECT FROM punctual_tenant q
-                  WHERE q.name = %(tenant)s::text AND (q.at_limit OR q.max_payload_bytes IS NOT NULL OR q.encrypted OR q.closed
-                                                 OR q.schedules_per_second IS NOT NULL))
-ON CONFLICT (biz_key, task_type, tenant) WHERE current DO NOTHING
+--include unless_bound

@@ -741,15 +741,20 @@ def test_a_tenant_that_schedules_too_fast_is_refused_until_some_seconds_have_pas
         ({"max_payload_bytes": 11}, "payload has 12 bytes"),
         ({"schedules_per_second": 0}, "may schedule 0 tasks a second"),
         ({"closed": True}, "is being archived, and gets nothing new"),
+        ({"max_tasks": 1, "tasks": 1, "at_limit": True}, "max_tasks"),
     ],
 )
-def test_one_task_by_itself_is_bound_as_many_are(acme, bound, refusal):
+@pytest.mark.parametrize("keys", ["a", "abc"], ids=["one", "some that are alike"])
+def test_tasks_are_bound_whichever_way_they_are_scheduled(acme, bound, refusal, keys):
     assert schedule(TYPE, "before", tenant="acme", payload={"a": "1234"}).outcome == "CREATED"
     Tenant.objects.filter(name="acme").update(**bound)
 
     for _ in range(2):  # also when the process knows that the tenant is bound
         with pytest.raises((QuotaExceeded, InvalidTask), match=refusal), transaction.atomic():
-            schedule(TYPE, "a", tenant="acme", payload={"a": "1234"})
+            if keys == "a":
+                schedule(TYPE, "a", tenant="acme", payload={"a": "1234"})
+            else:
+                schedule_many(TYPE, [{"key": key, "payload": {"a": "1234"}} for key in keys], tenant="acme")
 
     assert schedule(TYPE, "before", tenant="acme").outcome == "EXISTS"
     assert [one.biz_key for one in ScheduleTask.objects.all()] == ["before"]
