@@ -23,7 +23,7 @@ class Command(TerminalCommand):
 
     def handle(self, *args, **options) -> None:
         # Here and not before: a second process would take as long to start as all that is done here.
-        call_command("migrate", interactive=False, skip_checks=False, stdout=self.stdout, stderr=self.stderr)
+        call_command("migrate", interactive=False, skip_checks=False)  # it ends its lines itself
         with transaction.atomic():
             created = self._admin()
             if created:
