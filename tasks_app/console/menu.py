@@ -25,6 +25,11 @@ def grouped(apps: Sequence[dict]) -> list[dict]:
     return [group for app in apps for group in (_groups(app) if app["app_label"] == APP else [app])]
 
 
+def under_one_name(apps: Sequence[dict]) -> list[dict]:
+    """The same for the page of one app, whose name it has; with the names that the menu has."""
+    return [app | {"models": sorted(map(_named, app["models"]), key=lambda model: str(model["name"]))} for app in apps]
+
+
 def _groups(app: dict) -> Iterator[dict]:
     pages = {model["object_name"]: model for model in app["models"]}
     placed = {model for models in GROUPS.values() for model in models}

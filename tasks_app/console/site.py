@@ -24,7 +24,7 @@ from tasks_app.pages.links import SITE, api_docs
 from .guard import guard
 from .live import BARE, WHOLE, is_look, topics_of
 from .login import LoginForm
-from .menu import grouped, menu
+from .menu import grouped, menu, under_one_name
 from .scope import choose, place_of
 from .streams import no_stream, stream
 
@@ -63,7 +63,7 @@ class ConsoleSite(UnfoldAdminSite):
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict]:
         if app_label is not None:
-            return super().get_app_list(request, app_label)
+            return under_one_name(super().get_app_list(request, app_label))
         if not hasattr(request, "_punctual_pages"):  # asked for by the menu, the first page and others
             request._punctual_pages = grouped(super().get_app_list(request))
         return request._punctual_pages

@@ -208,5 +208,7 @@ def test_every_page_of_ours_is_in_the_menu_once_and_only_for_those_who_may_open_
     }
     assert menu[""][0] == "Overview" and menu["Tasks and jobs"][0] == "Tasks"
     assert "Users" not in str(menu) and "Articles" not in str(menu)
+    [ours] = client_of(person("boss", superuser=True)).get("/admin/tasks_app/").context["app_list"]
+    assert {"Tasks", "Batches"} <= {str(model["name"]) for model in ours["models"]} and str(ours["name"]) == "Punctual"
     active = [item["link"] for group in page.context["sidebar_navigation"] for item in group["items"] if item["active"]]
     assert active == ["/admin/tasks_app/scheduletask/"]
