@@ -174,9 +174,7 @@ class Conf(Section):
     BACKUP_URLS: tuple[str, ...] = ()  # folders, or s3://bucket/prefix; empty: `manage.py backup` does nothing
     BACKUP_SPOOL: str = ""  # the folder in which the log arrives before it is taken to the places
     BACKUP_EVERY_HOURS: float = 24.0  # `backup stream` makes a base backup this often; 0: only `backup run` does
-    BACKUP_MB_A_SECOND: float = (
-        32.0  # a base backup is read no faster, so that tasks stay punctual; 0: as fast as it goes
-    )
+    BACKUP_MB_A_SECOND: float = 32.0  # a base backup is read no faster, for tasks to be punctual; 0: without a limit
     BACKUP_KEEP: int = 7  # base backups in each place, and the log since the oldest of them
     BACKUP_BEHIND_SECONDS: float = 60.0  # trouble if no place has what was committed longer ago than this
     BACKUP_PROGRAMS: str = ""  # the folder of pg_basebackup and the others; empty: they are looked for
