@@ -78,9 +78,9 @@ def _leave(folder: Path, day: datetime, rows: int) -> dict:
 def _copy_days(folder: Path) -> None:
     """The day as 89 more: each is a file of its own, and each has the key, so that none can be left out."""
     from tasks_app.archive.manifest import folder_of, manifest_name, read_manifests
-    from tasks_app.archive.place import _place
+    from tasks_app.archive.place import place_of
 
-    place = _place(str(folder))
+    place = place_of(str(folder))
     [first] = read_manifests(place, place.files("tasks/default"))
     if shutil.disk_usage(folder).free < 2 * DAYS * first.bytes:
         raise SystemExit(f"{DAYS} days need {DAYS * first.bytes / 1e9:.0f} GB of free disk, twice")
@@ -99,10 +99,10 @@ def _copy_days(folder: Path) -> None:
 
 
 def _search_s(folder: Path) -> float:
-    from tasks_app.archive.place import _place
+    from tasks_app.archive.place import place_of
     from tasks_app.archive.search import ColdFilter, search
 
-    place, seconds = _place(str(folder)), []
+    place, seconds = place_of(str(folder)), []
     for number in range(SEARCHES):
         [(key,)] = query("SELECT md5(%s)", [str(1 + number * ROWS // SEARCHES)])
         started = time.monotonic()

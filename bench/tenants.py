@@ -31,7 +31,7 @@ A_SECOND = 10  # of another
 TENANTS = 100
 MANY, AT_WORK = 10_000, 20
 DRAINED = 100_000
-ROUNDS = 3
+ROUNDS = 5
 IDLE_SECONDS = 20
 LARGE_TYPE, SMALL_TYPE = "BENCH_STAMP", "BENCH_DUE"
 # The usual ones but task.late: on a slow machine tasks are a minute late in some rounds and not in others, and each

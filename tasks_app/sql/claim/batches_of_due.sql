@@ -1,4 +1,5 @@
--- The rows in `due` become batches. Shared by claim, claim_in_order, claim_ids, claim_chosen and claim_limited.
+-- The rows in `due` become batches, and are moved into them; batches_told ends it. Shared by claim, claim_in_order,
+-- claim_ids, claim_chosen and claim_limited.
 -- The commit need not wait for the disk: the worker's start does, before any handler is called, and what lies before it
 -- in the log is on disk with it. A claim that a crash takes back was started by nobody, and its rows are due as before.
 ), type AS MATERIALIZED (
@@ -40,17 +41,3 @@
                         ELSE (SELECT batch_nos FROM flat)[width_bucket(t.id, (SELECT ids FROM flat))] END,
         claimed_due = t.due_at, due_at = NULL, updated_at = clock_timestamp()
     WHERE t.ctid = ANY (ARRAY(SELECT unnest(spots) FROM batch)) AND t.status IN ('INIT', 'FAIL', 'SUCCESS')
-)
--- Its tasks are not late before the moment at which their lane was resumed, a slot of their type was free, and the permit
--- of the first of them had come; empty if none of that is later than when they were due.
-INSERT INTO punctual_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, allowed_at)
-SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),
-       clock_timestamp() + make_interval(secs => %(lease)s),
-       greatest((SELECT r.resumed_at FROM punctual_lane_resume r WHERE r.lane = batch.lane AND r.resumed_at > batch.first_due),
-                to_timestamp((bucket ->> 'full_at')::float8),
-                CASE WHEN first > (bucket ->> 'permits')::float8
-                     THEN to_timestamp((bucket ->> 'filled_at')::float8
-                                       + (first - (bucket ->> 'permits')::float8) / (bucket ->> 'rate')::float8) END)
-FROM batch
-WHERE (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'
-RETURNING batch_no::text, lane, task_type, cardinality(ids)

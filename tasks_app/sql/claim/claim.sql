@@ -13,3 +13,4 @@
 -- A solo task is a batch of its own. A lane gets no more batches than it is allowed, the longest overdue first.
 --include due_of_shards
 --include batches_of_due
+--include batches_told

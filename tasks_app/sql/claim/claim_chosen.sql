@@ -3,4 +3,5 @@
 WITH due AS MATERIALIZED (
 --include due_of_ids
 --include batches_of_due
+--include batches_told
     , ids

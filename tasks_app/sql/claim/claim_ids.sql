@@ -4,3 +4,4 @@
 WITH due AS MATERIALIZED (
 --include due_of_ids
 --include batches_of_due
+--include batches_told

@@ -2,7 +2,7 @@
 -- and which they are, if somebody keeps account of single ones.
 --include due_of_shards
 --include batches_of_due
+    RETURNING t.tenant
+--include batches_told
     , CASE WHEN %(with_ids)s THEN ids END
-    , (SELECT jsonb_object_agg(tenant, tasks)
-       FROM (SELECT t.tenant, count(*) AS tasks FROM punctual_task t
-             WHERE t.ctid = ANY (ARRAY(SELECT unnest(spots) FROM batch)) GROUP BY t.tenant) AS whose)::text
+    , (SELECT jsonb_object_agg(tenant, tasks) FROM (SELECT tenant, count(*) AS tasks FROM moved GROUP BY tenant) AS whose)::text

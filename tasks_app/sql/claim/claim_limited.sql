@@ -21,3 +21,4 @@ WITH wanted AS MATERIALIZED (
         FOR NO KEY UPDATE SKIP LOCKED
     ) AS d
 --include batches_of_due
+--include batches_told
