@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 PAUSE_SECONDS = 0.4  # between two looks at the spool: what is lost with the server is little older than this
 # Between two looks at how far the server is: a place is noted to be no more than this further behind than it is.
 SAMPLE_SECONDS = 0.1
+NOTE_SECONDS = 0.2  # between two notes, at least: one comes as soon as a place has got further
 AWAY_SECONDS = 1.0  # a server that doesn't answer is not asked again for so long
 LOOK_SECONDS = 60.0  # between two looks at what lies in the places
 HURRY_SECONDS = 5.0  # the same, while something is missing there
@@ -58,6 +59,7 @@ class Stream:
         self._samples: deque[tuple[datetime, int]] = deque(maxlen=SAMPLES)
         self._known: dict[str, dict[str, Any]] = {}  # what lies in each place, as of the last look
         self._note_at = 0.0
+        self._noted: list[int | None] = []  # how far each place was, by the last note
         self._answers = False  # the server, when it was last asked
         self._tended: Tended | None = None
         self._rounds_at_gap: list[int] | None = None  # of the shippers, when it was noticed
@@ -82,6 +84,8 @@ class Stream:
             while not stopped.is_set():
                 if time.monotonic() >= self._note_at:
                     self._receive()
+                    self.note()
+                elif self._answers and self._is_news():
                     self.note()
                 elif self._answers:
                     self.sample()
@@ -109,7 +113,16 @@ class Stream:
     def note(self) -> None:
         """Write down what is known; and the moment and position by which the next note says how far behind it is."""
         self._note_at = time.monotonic() + PAUSE_SECONDS
+        self._noted = self._positions()
         self._ask(lambda: note_places([self._told(one) for one in self.shippers]))
+
+    def _is_news(self) -> bool:
+        """Whether a place has got further since the last note, and that was not just now."""
+        since = time.monotonic() - (self._note_at - PAUSE_SECONDS)
+        return since >= NOTE_SECONDS and self._positions() != self._noted
+
+    def _positions(self) -> list[int | None]:
+        return [one.position for one in self.shippers]
 
     def sample(self) -> None:
         """One more moment and position, between two notes."""

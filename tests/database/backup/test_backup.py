@@ -351,6 +351,19 @@ def test_a_place_is_behind_the_last_moment_that_it_has_passed_not_the_last_note(
     assert all(one.covered_until >= committed for one in BackupPlace.objects.all())
 
 
+def test_a_place_that_has_got_further_is_noted_before_the_next_note_is_due(stream, monkeypatch):
+    monkeypatch.setattr("tasks_app.backup.stream.PAUSE_SECONDS", 3600.0)
+    commit_task("after the first note")
+    committed, stopped = now(), threading.Event()
+    running = threading.Thread(target=stream.run, args=[stopped])
+    running.start()
+    try:
+        wait_until(lambda: all(one.covered_until >= committed for one in BackupPlace.objects.all()), SECONDS)
+    finally:
+        stopped.set()
+        running.join()
+
+
 def test_a_restored_server_is_known_to_wait_for_whom_the_original_waited_for(tmp_path):
     assert waits_for(tmp_path) == ""
     (tmp_path / "postgresql.conf").write_text("#synchronous_standby_names = 'x'\nsynchronous_standby_names = 'db2'\n")
