@@ -23,7 +23,7 @@ def safeguards() -> Iterator[Occurrence]:
 
     for one in acting():
         sample = {
-            "sentence": str(one),
+            "sentence": one.told,
             "way_out": f"`manage.py rules end {one.name} {one.subject}".rstrip() + "` ends it.",
         }
         yield Occurrence(Condition.SAFEGUARD, None, f"{one.name} {one.subject}".rstrip(), sample=sample)

@@ -31,6 +31,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import AlarmChannel, AlarmIncident, AlarmRule, JobDefinition, ScheduleTask
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.said import in_language
 from tasks_app.pages.typed import take_back
 
 from .alarm_forms import LARGEST, AlarmChannelForm, AlarmOrderForm, AlarmRuleForm
@@ -277,7 +278,7 @@ class AlarmIncidentAdmin(AlarmPages):
             found, more = page_of_incidents(wanted, given["after"], PAGE)
             names, query = rule_names(found), request.GET.copy()
             query["after"] = str(more or "")
-            context["found"] = [(one, title_of(one), names.get(one.rule)) for one in found]
+            context["found"] = [(one, in_language(title_of(one)), names.get(one.rule)) for one in found]
             context["next"] = query.urlencode() if more else ""
         return TemplateResponse(request, "tasks_app/alarm_incidents.html", context)
 
@@ -290,7 +291,7 @@ class AlarmIncidentAdmin(AlarmPages):
         sees_job = one.job and may_view_jobs(request) and JobDefinition.objects.filter(id=one.job, **whose()).exists()
         context = self.page(
             request,
-            title_of(one),
+            in_language(title_of(one)),
             incident=one,
             rule=AlarmRule.objects.filter(id=one.rule, **whose()).first(),
             alerts=alerts_of_incident(one.id, working_in()),

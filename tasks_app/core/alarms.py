@@ -7,12 +7,14 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from .phrases import counted, first_line, for_outsiders, span
+from .said import Said, packed, said, said_of, unpacked
 
 WELL_AFTER_SECONDS = 60.0  # what is found by looking is over when it has not been found for so long
 SOON_SECONDS = 5.0  # the first alert waits so long for others of the same cause
 PATIENCE_SECONDS = 60.0  # a trouble of the scheduler itself that passes within this time is told to nobody
 ERROR_LENGTH = 300
 MOST_NAMED = 5  # jobs in a sample
+PACKED = "packed"  # where a stored sample has what its sentence was made of
 
 
 class Condition(StrEnum):
@@ -155,7 +157,7 @@ class Facts:
 def title(kind: AlertKind, facts: Facts) -> str:
     """One line: the subject of a mail, the first line in a chat."""
     subject = _subject(facts)
-    return f"Well again: {subject}" if kind is AlertKind.WELL else f"{subject[0].upper()}{subject[1:]}"
+    return f"Well again: {subject}" if kind is AlertKind.WELL else subject
 
 
 def sentences(kind: AlertKind, facts: Facts) -> list[str]:
@@ -167,26 +169,74 @@ def sentences(kind: AlertKind, facts: Facts) -> list[str]:
 
 
 def _subject(facts: Facts) -> str:
-    about = facts.task_type
+    count, more = facts.count, {"count": f"{facts.count:,}", "type": facts.task_type}
+    time = timedelta(seconds=facts.seconds)
     match facts.condition:
         case Condition.DEAD:
-            of = f" of {about}" if about else ""
-            why = f": {facts.sample.get('error_code') or facts.cause}" if facts.cause else ""
-            return f"{counted(facts.count, 'task')}{of} gave up{why}"
+            return _gave_up(facts)
         case Condition.LATE:
-            return f"{counted(facts.count, 'task')} of {about} started up to {_span(facts.seconds)} late"
+            return said_of(
+                "{count} task of {type} started up to {time} late",
+                "{count} tasks of {type} started up to {time} late",
+                count,
+                time=time,
+                **more,
+            )
         case Condition.RUNNING:
-            has = "has" if facts.count == 1 else "have"
-            return f"{counted(facts.count, 'task')} of {about} {has} been running for up to {_span(facts.seconds)}"
+            return said_of(
+                "{count} task of {type} has been running for up to {time}",
+                "{count} tasks of {type} have been running for up to {time}",
+                count,
+                time=time,
+                **more,
+            )
         case Condition.MISSED:
-            return f"{counted(facts.count, 'firing')} of jobs {'was' if facts.count == 1 else 'were'} missed"
+            return said_of("{count} firing of jobs was missed", "{count} firings of jobs were missed", count, **more)
         case Condition.SUSPENDED:
-            return f"subscription {facts.cause!r} is suspended"
+            return said("Subscription {name} is suspended", name=repr(facts.cause))
         case Condition.BLOCKED:
-            wait = "waits" if facts.count == 1 else "wait"
-            return f"{counted(facts.count, 'task')} {wait} for {_failed_parent(facts.sample)}"
+            return _waits(facts)
         case _:
-            return str(facts.sample.get("sentence") or facts.cause)
+            return _sentence(facts.sample) or facts.cause
+
+
+def _gave_up(facts: Facts) -> Said:
+    count, more = facts.count, {"count": f"{facts.count:,}", "type": facts.task_type}
+    if facts.task_type:
+        what = said_of("{count} task of {type} gave up", "{count} tasks of {type} gave up", count, **more)
+    else:
+        what = said_of("{count} task gave up", "{count} tasks gave up", count, **more)
+    why = facts.sample.get("error_code") or facts.cause
+    return said("{what}: {why}", what=what, why=why) if facts.cause else what
+
+
+def _waits(facts: Facts) -> Said:
+    more = {"count": f"{facts.count:,}", "parent": repr(facts.sample.get("parent"))}
+    if facts.sample.get("status") == "DEAD":
+        return said_of(
+            "{count} task waits for {parent}, which gave up",
+            "{count} tasks wait for {parent}, which gave up",
+            facts.count,
+            **more,
+        )
+    return said_of(
+        "{count} task waits for {parent}, which was cancelled",
+        "{count} tasks wait for {parent}, which was cancelled",
+        facts.count,
+        **more,
+    )
+
+
+def _sentence(sample: Mapping[str, object]) -> str:
+    """What somebody else has said; incidents that were stored by a version before have no more than its English."""
+    stored = sample.get(PACKED)
+    return unpacked(stored) if isinstance(stored, Mapping) else str(sample.get("sentence") or "")
+
+
+def stored_sample(sample: Mapping[str, object]) -> dict[str, object]:
+    """As it is kept: a sentence that can be said in another language still can."""
+    told = sample.get("sentence")
+    return {**sample, PACKED: packed(told)} if isinstance(told, Said) else dict(sample)
 
 
 def _history(kind: AlertKind, facts: Facts) -> str:
@@ -214,11 +264,6 @@ def _error(sample: Mapping[str, object]) -> list[str]:
     return found
 
 
-def _failed_parent(sample: Mapping[str, object]) -> str:
-    how = "gave up" if sample.get("status") == "DEAD" else "was cancelled"
-    return f"{sample.get('parent')!r}, which {how}"
-
-
 def _example(sample: Mapping[str, object]) -> list[str]:
     if waiting := sample.get("waiting"):
         more = int(sample.get("more") or 0)
@@ -234,10 +279,6 @@ def _example(sample: Mapping[str, object]) -> list[str]:
 
 def digest_title(count: int) -> str:
     return f"{counted(count, 'alert')} at once"
-
-
-def _span(seconds: float) -> str:
-    return span(timedelta(seconds=seconds))
 
 
 def refused_patterns(patterns: Sequence[str]) -> str | None:

@@ -1,7 +1,7 @@
 """A sentence that knows what it was made of, so that a page can say it in another language. Everywhere else it is a
 string like any other, in English."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from .phrases import span
@@ -42,6 +42,29 @@ def joined(*parts: str) -> Said:
     values = {f"part{number}": part for number, part in enumerate(parts) if part}
     words = " ".join(f"{{{name}}}" for name in values)
     return _made(words, words, "", 1, values)
+
+
+def packed(sentence: Said) -> dict[str, object]:
+    """As it can be stored as JSON."""
+
+    def told(value: object) -> object:
+        if isinstance(value, Said):
+            return packed(value)
+        return {"seconds": value.total_seconds()} if isinstance(value, timedelta) else value
+
+    values = {name: told(value) for name, value in sentence.values.items()}
+    return {"words": sentence.words, "plural": sentence.plural, "count": sentence.count, "values": values}
+
+
+def unpacked(stored: Mapping) -> Said:
+    def told(value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        return timedelta(seconds=value["seconds"]) if "seconds" in value else unpacked(value)
+
+    words, plural, count = stored["words"], stored["plural"], stored["count"]
+    shown = plural if plural and count != 1 else words
+    return _made(shown, words, plural, count, {name: told(value) for name, value in stored["values"].items()})
 
 
 def _made(shown: str, words: str, plural: str, count: int, values: dict[str, object]) -> Said:

@@ -16,6 +16,7 @@ from tasks_app.core.alarms import (
     Condition,
     Facts,
     Occurrence,
+    stored_sample,
 )
 from tasks_app.database import atomic
 from tasks_app.models import AlarmIncident, AlarmRule
@@ -192,7 +193,7 @@ def _columns(noted: dict[Key, Noted]) -> dict:
         "jobs": [rule.job for _, rule, _ in rows],
         "counts": array(seen.count for _, _, seen in rows),
         "seconds": [float(seen.seconds) for _, _, seen in rows],
-        "samples": [json.dumps(dict(seen.sample)) for _, _, seen in rows],
+        "samples": [json.dumps(stored_sample(seen.sample)) for _, _, seen in rows],
         "quiets": [_quiet(rule, seen.condition) for _, rule, seen in rows],
         "soons": [PATIENCE_SECONDS if seen.condition is Condition.TROUBLE else SOON_SECONDS for _, _, seen in rows],
         "levels": LEVELS,

@@ -1,13 +1,17 @@
 """The pages of alarms: what they show, what they change, who may, and bad input."""
 
 import re
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from django.conf import settings
 from django.test import override_settings
 
+from tasks_app.core.alarms import Condition, Occurrence
+from tasks_app.core.said import said, said_of
 from tasks_app.lifecycle.alarms.channels import target_of
+from tasks_app.lifecycle.alarms.incidents import note
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule, AuditEntry
 from tests.support.alarms import ADDRESS, LOCAL, channel, died, look, rule
 from tests.support.browser import person
@@ -196,6 +200,21 @@ def test_what_is_wrong_is_shown_with_its_alerts(operator):
     assert f"?show=open&amp;rule={made.id}" in page(operator, RULES)
     AlarmIncident.objects.update(closed_at=one.seen_at, outcome="WELL")
     assert "No incident matches" in page(operator, f"{INCIDENTS}?show=open")
+
+
+def test_titles_are_in_the_language_of_the_page(operator):
+    rule(tenant=None, conditions=("dead", "trouble"))
+    died(3, code="SMTP_DOWN")
+    look()
+    sentence = said_of("{count} beat", "{count} beats", 2, count="2")
+    sentence = said("{what}: {why}", what=sentence, why=said("late by {time}", time=timedelta(hours=2)))
+    note([Occurrence(Condition.TROUBLE, None, "no_worker", sample={"sentence": sentence})])
+
+    listed = operator.get(f"{INCIDENTS}?show=open", headers={"accept-language": "zh-CN"}).content.decode()
+
+    assert "3 个 T_QUIET 任务最终失败：SMTP_DOWN" in listed
+    assert "2 beats：late by 2 小时" in listed  # a sentence that has words in the catalogue, and some that has not
+    assert "2 beats: late by 2 h" in page(operator, f"{INCIDENTS}?show=open")
 
 
 def test_a_long_list_has_pages(operator):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from django.db.models import Min
 
 from tasks_app.core.alarms import LOOKS, Condition, Occurrence
+from tasks_app.core.said import said
 from tasks_app.core.tenants import NEAR, QUOTAS
 from tasks_app.lifecycle.alarms.incidents import note
 from tasks_app.lifecycle.quotas import count_jobs
@@ -66,9 +67,21 @@ def quotas() -> Iterator[Occurrence]:
             limit = getattr(row, one)
             if one in ("max_tasks", "max_jobs"):
                 used = row.tasks if one == "max_tasks" else count_jobs(row.name, limit)
-                sentence = f"tenant {row.name!r} has {used:,} {QUOTAS[one].words}, and may have {limit:,}"
+                sentence = said(
+                    "Tenant {tenant} has {used} {quota}, and may have {limit}",
+                    tenant=repr(row.name),
+                    used=f"{used:,}",
+                    quota=said(QUOTAS[one].words),
+                    limit=f"{limit:,}",
+                )
             else:  # what changes from second to second
-                sentence = f"tenant {row.name!r} has {NEAR:.0%} or more of its {limit:,} {QUOTAS[one].words}"
+                sentence = said(
+                    "Tenant {tenant} has {share} or more of its {limit} {quota}",
+                    tenant=repr(row.name),
+                    share=f"{NEAR:.0%}",
+                    limit=f"{limit:,}",
+                    quota=said(QUOTAS[one].words),
+                )
             sample = {"sentence": sentence, "way_out": f"Beyond that it gets no more. The quota is {one}."}
             yield Occurrence(Condition.QUOTA, row.name, f"{row.name} {one}", sample=sample)
 
