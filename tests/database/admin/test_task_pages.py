@@ -390,6 +390,8 @@ def test_an_order_that_is_sent_twice_acts_once(operator):
     assert state(ids[0]).status == "RUNNING"
 
 
+# For all that match, which is few enough to need no confirmation.
+FEW = {"scope": "matching", "filter": "state=INIT", "counted": "1"}
 BAD_ORDERS = [
     {"reason": ""},
     {"reason": "   "},
@@ -406,11 +408,11 @@ BAD_ORDERS = [
     {"ids": ",".join(map(str, range(1, 2000)))},
     {"operation": "not a uuid"},
     {"filter": "state=SLEEPING", "scope": "matching"},
-    {"cap": "0", "scope": "matching", "filter": "state=INIT"},
-    {"cap": "1000001", "scope": "matching", "filter": "state=INIT"},
-    {"rate": "0", "scope": "matching", "filter": "state=INIT"},
-    {"rate": "fast", "scope": "matching", "filter": "state=INIT"},
-    {"lane": "none", "scope": "matching", "filter": "state=INIT"},
+    FEW | {"cap": "0"},
+    FEW | {"cap": "1000001"},
+    FEW | {"rate": "0"},
+    FEW | {"rate": "fast"},
+    FEW | {"lane": "none"},
     {"verb": "move", "at": ""},
     {"verb": "move", "at": "tomorrow"},
     {"verb": "move", "at": "9999-99-99T00:00"},
@@ -436,6 +438,7 @@ def test_a_bad_order_is_refused_and_changes_nothing(operator):
         assert answer.status_code == 400, bad
         assert state(task_id).status == "INIT", bad
         assert not deeds().exists() and not Campaign.objects.exists(), bad
+    assert operator.post(RUN, order("cancel", [task_id]) | FEW).status_code == 302
 
 
 def test_a_preview_tells_types_lanes_and_the_new_times(operator):
