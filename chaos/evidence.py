@@ -30,7 +30,7 @@ from .subscribers import BAD, GOOD
 from .subscribers import TASKS as TOLD_TASKS
 from .workload import BRIEF_TYPE, POISON_MAX_RETRY, POISONS, Wish, is_transactional
 
-_TASK = "id, biz_key, status, updated_at, job"
+_TASK = "id, biz_key, status, updated_at, job, claimed_due, start_time"
 _BATCH = "batch_no, lane, task_type, ids, ok, failed, reaped, worker, claimed_at, started_at, finished_at"
 TASKS = f"(SELECT {_TASK} FROM punctual_task UNION ALL SELECT {_TASK} FROM punctual_past) AS t"
 BATCHES = f"(SELECT {_BATCH} FROM punctual_batch UNION ALL SELECT {_BATCH} FROM punctual_past_batch) AS b"
@@ -346,6 +346,14 @@ def _campaign(answer: str) -> str:
 
 def finishes() -> list[float]:
     return [at for (at,) in _query(f"SELECT date_part('epoch', updated_at) FROM {TASKS} WHERE status = 'SUCCESS'")]
+
+
+def starts() -> list[tuple[float, float]]:
+    """Of every task that is over: when it was due, and when it began."""
+    return _query(
+        f"SELECT date_part('epoch', claimed_due), date_part('epoch', start_time) FROM {TASKS}"
+        " WHERE status = 'SUCCESS' AND claimed_due IS NOT NULL AND start_time IS NOT NULL"
+    )
 
 
 def batch_ends() -> list[tuple[float, float, float]]:

@@ -1,12 +1,14 @@
 """How long the service was away after each fault.
 
-Two figures a fault, both on the database's clock and both in seconds from the fault's beginning:
+Three figures a fault, all on the database's clock and in seconds from the fault's beginning:
 
 - rto: until tasks were finishing again. A pause is a stretch of more than half a second in which no task finished
   although tasks were due all the time. Looked at is the time from this fault to the next, but no longer than two run
   leases after this one was undone; the figure is the end of the longest pause in it. 0: there was no such pause.
 - in_flight: until the last task that was claimed when the fault came had finished. It says how long the victims
   waited, where the rto says how long the service was away. A later fault may hit the same task again.
+- punctual: until what came due began on time again. Where tasks were late already when the fault came, the machine is
+  too small for the load, and the figure is told but not judged.
 """
 
 from bisect import bisect_right
@@ -19,6 +21,10 @@ from .scenarios import RUN_LEASE_SECONDS, Fault
 PAUSE_SECONDS = 0.5
 # A fault may cost its own duration and the time in which any lost work comes back: two run leases.
 GRACE_SECONDS = 2 * RUN_LEASE_SECONDS
+LATE_SECONDS = 1.0
+BEFORE_SECONDS = 3.0  # in which tasks were on time, if the machine is large enough
+# After it was undone, tasks must be on time again within this time: a standby that takes over has all that is needed.
+PUNCTUAL_SECONDS = {"lose_primary": 15.0}
 
 
 @dataclass(frozen=True)
@@ -26,27 +32,53 @@ class Recovery:
     fault: Fault
     rto: float | None  # None: nothing finished any more
     in_flight: float | None
+    punctual: float | None = 0.0  # None: not before the next fault, or the end of the load
+    kept_up: bool = True  # tasks were on time when it came
 
     @property
     def in_time(self) -> bool:
         return self.rto is not None and self.rto <= self.fault.seconds + GRACE_SECONDS
 
+    @property
+    def on_time(self) -> bool:
+        within = PUNCTUAL_SECONDS.get(self.fault.kind)
+        if within is None or not self.kept_up:
+            return True
+        return self.punctual is not None and self.punctual <= self.fault.seconds + within
+
     def as_dict(self) -> dict:
-        return asdict(self.fault) | {"rto": self.rto, "in_flight": self.in_flight}
+        own = {"rto": self.rto, "in_flight": self.in_flight, "punctual": self.punctual, "kept_up": self.kept_up}
+        return asdict(self.fault) | own
 
 
 def recoveries(
-    begun: Sequence[tuple[Fault, float]], finishes: Sequence[float], batches: Sequence[tuple[float, float, float]]
+    begun: Sequence[tuple[Fault, float]],
+    finishes: Sequence[float],
+    batches: Sequence[tuple[float, float, float]],
+    starts: Sequence[tuple[float, float]] = (),
 ) -> list[Recovery]:
     """`begun`: faults with the moment each came. `finishes`: when tasks finished. `batches`: claimed, ended, and when
-    the last of its tasks finished."""
-    finishes = sorted(finishes)
+    the last of its tasks finished. `starts`: when tasks were due, and when they began."""
+    finishes, starts = sorted(finishes), sorted(starts)
     found = []
     for number, (fault, at) in enumerate(begun):
         following = begun[number + 1][1] if number + 1 < len(begun) else float("inf")
         until = min(following, at + fault.seconds + GRACE_SECONDS)
-        found.append(Recovery(fault, _rto(at, until, finishes), _in_flight(at, batches)))
+        rto, in_flight = _rto(at, until, finishes), _in_flight(at, batches)
+        found.append(Recovery(fault, rto, in_flight, _punctual(at, following, starts), _kept_up(at, starts)))
     return found
+
+
+def _punctual(at: float, until: float, starts: Sequence[tuple[float, float]]) -> float | None:
+    dues = [(due, began - due > LATE_SECONDS) for due, began in starts if at <= due < until]
+    late = [due for due, is_late in dues if is_late]
+    if dues and dues[-1][1]:
+        return None
+    return round(max(late) - at, 2) if late else 0.0
+
+
+def _kept_up(at: float, starts: Sequence[tuple[float, float]]) -> bool:
+    return all(began - due <= LATE_SECONDS for due, began in starts if at - BEFORE_SECONDS <= due and began < at)
 
 
 def _rto(at: float, until: float, finishes: Sequence[float]) -> float | None:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .recovery import Recovery
     from .runner import Result
 
 
@@ -21,7 +22,7 @@ def lines(result: "Result") -> list[str]:
         f"  longest schedule() {verdict.longest_schedule_ms:g} ms; largest pool process {verdict.largest_child_mb} MB",
         *_recovery_lines(result),
         *(f"  !! {sentence}" for sentence in verdict.faults_found),
-        *(f"  !! too slow after: {one.fault} (rto {one.rto})" for one in result.slow),
+        *(f"  !! too slow after: {one.fault} (rto {one.rto}, punctual {one.punctual})" for one in result.slow),
         f"{'PASS' if result.passed else 'FAIL'} {result.scenario.name}",
     ]
 
@@ -35,4 +36,11 @@ def _recovery_lines(result: "Result") -> list[str]:
         rtos = ", ".join("never" if one.rto is None else f"{one.rto:g}" for one in some)
         waited = max((one.in_flight for one in some if one.in_flight is not None), default=0.0)
         found.append(f"  rto in s after {kind}: {rtos}; tasks in flight waited at most {waited:g} s")
+        late = ", ".join(_punctual(one) for one in some)
+        found.append(f"    and on time again after: {late}")
     return found
+
+
+def _punctual(one: "Recovery") -> str:
+    again = "not before it ended" if one.punctual is None else f"{one.punctual:g}"
+    return again if one.kept_up else f"{again} (late before it, too)"

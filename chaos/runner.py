@@ -62,7 +62,7 @@ class Result:
 
     @property
     def slow(self) -> list[Recovery]:
-        return [one for one in self.recoveries if self.scenario.judges_recovery and not one.in_time]
+        return [one for one in self.recoveries if self.scenario.judges_recovery and not (one.in_time and one.on_time)]
 
     @property
     def passed(self) -> bool:
@@ -155,7 +155,7 @@ class _Run:
         found = evidence.gather(self.scenario, self.script, wishes, self.fleet, (self.calm, self.end), lost)
         wrong_drains = evidence.wrong_drains(self.faults.drains) if self.scenario.drains else []
         verdict = judge(replace(found, wrong_copies=self.faults.wrong_copies, wrong_drains=wrong_drains))
-        found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends())
+        found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends(), evidence.starts())
         result = Result(self.scenario, self.seed, verdict, found, round(drained_after, 1))
         if not result.passed:
             print(self.fleet.logs(), file=sys.stderr)

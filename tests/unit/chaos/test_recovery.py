@@ -62,3 +62,19 @@ def test_a_fault_may_cost_its_own_duration_and_two_run_leases():
     assert Recovery(Fault(0, "stall_broker", "broker", 45), 52.9, 0).in_time
     assert not Recovery(Fault(0, "stall_broker", "broker", 45), 53.1, 0).in_time
     assert not Recovery(KILL, 8.1, 0).in_time
+
+
+def test_on_time_again_counts_from_the_fault_to_the_last_task_that_was_due_and_late():
+    lost = Fault(5, "lose_primary", "database", 2)
+    on_time, late = [(due, due) for due in steady(0, 5)], [(due, due + 3) for due in steady(5, 9)]
+
+    (found,) = recoveries([(lost, 5)], steady(0, 30), [], on_time + late + [(due, due) for due in steady(9.1, 30)])
+    assert (found.punctual, found.kept_up, found.on_time) == (4, True, True)
+    (never,) = recoveries([(lost, 5)], steady(0, 30), [], on_time + late)
+    assert (never.punctual, never.on_time) == (None, False)
+    (slow,) = recoveries(
+        [(lost, 5)], steady(0, 40), [], on_time + [(due, due + 3) for due in steady(5, 23)] + [(30, 30)]
+    )
+    assert (slow.punctual, slow.on_time) == (18, False)
+    (before,) = recoveries([(lost, 5)], steady(0, 30), [], [(3, 4.5), *late])
+    assert (before.kept_up, before.on_time) == (False, True)
