@@ -1,4 +1,4 @@
-"""The operator's pages, asked as a browser would and by hand: what they show, who may do what, and bad input."""
+"""The pages of tasks, asked as a browser would and by hand: what they show, who may do what, and bad input."""
 
 import re
 from datetime import timedelta
@@ -7,7 +7,6 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 from django.utils import timezone
-from django.utils.html import escape
 
 from tasks_app.client import (
     Link,
@@ -17,19 +16,14 @@ from tasks_app.client import (
     register_link,
     reschedule,
     schedule,
-    schedule_many,
 )
 from tasks_app.core.links import LINKS
-from tasks_app.engine.watch import audit_browse, task_events
-from tasks_app.lifecycle.audit import Entry, audit
+from tasks_app.engine.watch import task_events
 from tasks_app.lifecycle.logs import Lines, keep_logs
-from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches
 from tasks_app.lifecycle.progress import Told, tell_progress
 from tasks_app.models import (
     AuditEntry,
-    Campaign,
-    HourFigures,
     OutboxWindow,
     SavedFilter,
     ScheduleTask,
@@ -39,12 +33,11 @@ from tasks_app.models import (
 )
 from tests.support.audit import deeds
 from tests.support.browser import person
-from tests.support.campaigns import begun, carried_out
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, run_due
 from tests.support.events import told
 from tests.support.jobs import by, instances, make
-from tests.support.moves import MONDAY, TUESDAY, away, dead, scheduled, started, state
+from tests.support.moves import MONDAY, away, dead, scheduled, started, state
 
 pytestmark = pytest.mark.django_db
 
@@ -218,9 +211,6 @@ def test_a_place_that_is_none_is_refused(viewer, after):
     page(viewer, LIST, status=400, after=after)
 
 
-# ---- rights ----
-
-
 @pytest.mark.parametrize("path", [LIST, f"{LIST}1/change/", "/admin/tasks_app/taskbatch/"])
 def test_without_the_right_to_view_there_is_nothing_to_see(stranger, path):
     page(stranger, path, status=403)
@@ -303,232 +293,6 @@ def test_a_filter_is_saved_under_a_name_found_again_and_removed_by_whoever_saved
     assert not SavedFilter.objects.exists()
 
 
-# ---- orders ----
-
-
-def test_a_preview_says_how_many_and_changes_nothing(operator):
-    ids = [*dead("a", "b"), *scheduled("c", at=MONDAY)]
-
-    answer = operator.post(ORDER, {"verb": "retry", "scope": "chosen", "ids": ids})
-
-    assert answer.context["button"] == "Retry 2 tasks now"
-    assert b"scheduled, and not failed" in answer.content
-    assert state(ids[0]).status == "DEAD"
-    assert not deeds().exists()
-
-
-@pytest.mark.parametrize(
-    ("verb", "expected"), [("retry", "replayed"), ("cancel", "cancelled"), ("move", "moved")], ids=str
-)
-def test_an_order_is_carried_out_and_reported(operator, verb, expected):
-    ids = dead("a") if verb == "retry" else scheduled("a", at=MONDAY)
-
-    answer = operator.post(RUN, order(verb, ids, at="2090-01-03T09:00"), follow=True)
-
-    assert answer.status_code == 200
-    entry = deeds().get()
-    assert (entry.actor, entry.verb, entry.outcome, entry.reason) == ("olga", verb, expected, "it has to be")
-    assert b"it has to be" in answer.content
-    if verb == "move":
-        assert ScheduleTask.objects.get().due_at == TUESDAY
-
-
-def test_everything_that_matches_is_a_campaign_and_nothing_else_is(operator):
-    dead("a", "b", "c")
-    [other] = scheduled("other", at=MONDAY)
-    given = {"verb": "retry", "scope": "matching", "filter": "state=DEAD&type=T_QUIET", "ids": [str(other)]}
-
-    shown = operator.post(ORDER, given)
-    assert shown.context["button"] == "Retry 3 tasks now"
-    hidden = {field.name: field.value() or "" for field in shown.context["form"].hidden_fields()}
-    answers = [operator.post(RUN, hidden | {"reason": "all of them", "rate": "50", "lane": "low"}) for _ in range(2)]
-
-    campaign = Campaign.objects.get()
-    assert {answer.url for answer in answers} == {f"/admin/tasks_app/campaign/{campaign.id}/change/"}
-    assert (campaign.total, campaign.rate, campaign.options) == (3, 50.0, {"lane": "low"})
-    assert (campaign.actor, campaign.selection) == ("olga", "State: Dead, Type: T_QUIET")
-    assert ScheduleTask.objects.filter(status="DEAD").count() == 3
-    carried_out(campaign)
-    assert ScheduleTask.objects.filter(status="DEAD").count() == 0
-    assert state(other).due
-
-
-def test_a_preview_says_how_many_the_cap_leaves_out(operator, monkeypatch):
-    monkeypatch.setattr("tasks_app.admin.orders.CAP", 2)
-    dead("a", "b", "c")
-
-    shown = operator.post(ORDER, {"verb": "retry", "scope": "matching", "filter": "state=DEAD"})
-
-    assert shown.context["button"] == "Retry 2 tasks now"
-    assert b"Only the first 2 of them are taken" in shown.content
-
-
-def test_too_many_orders_to_retry_are_refused_in_words(operator, monkeypatch):
-    monkeypatch.setattr("tasks_app.lifecycle.retry_limit.ORDERS_A_MINUTE", 1)
-    dead("a", "b")
-    given = {"scope": "matching", "filter": "state=DEAD", "newest": str(ScheduleTask.objects.latest("id").id)}
-    given |= {"cap": "5000", "lane": "backfill", "counted": "2"}
-    assert operator.post(RUN, order("retry") | given).status_code == 302
-
-    answer = operator.post(RUN, order("retry") | given)
-
-    assert answer.status_code == 429
-    assert "Give one order for all of them, or wait. Nothing was changed." in answer.content.decode()
-    assert Campaign.objects.count() == 1
-
-
-def test_an_order_that_is_sent_twice_acts_once(operator):
-    ids = dead("a")
-    given = order("retry", ids)
-
-    operator.post(RUN, given)
-    claim_due()
-    again = operator.post(RUN, given)
-
-    assert again.status_code == 302
-    assert deeds().count() == 1
-    assert state(ids[0]).status == "RUNNING"
-
-
-# For all that match, which is few enough to need no confirmation.
-FEW = {"scope": "matching", "filter": "state=INIT", "counted": "1"}
-BAD_ORDERS = [
-    {"reason": ""},
-    {"reason": "   "},
-    {"reason": "x" * 1001},
-    {"reason": "a\0b"},
-    {"verb": "delete"},
-    {"verb": ""},
-    {"scope": ""},
-    {"scope": "all"},
-    {"ids": ""},
-    {"ids": "1,x"},
-    {"ids": "-4"},
-    {"ids": "9" * 30},
-    {"ids": ",".join(map(str, range(1, 2000)))},
-    {"operation": "not a uuid"},
-    {"filter": "state=SLEEPING", "scope": "matching"},
-    FEW | {"cap": "0"},
-    FEW | {"cap": "1000001"},
-    FEW | {"rate": "0"},
-    FEW | {"rate": "fast"},
-    FEW | {"lane": "none"},
-    {"verb": "move", "at": ""},
-    {"verb": "move", "at": "tomorrow"},
-    {"verb": "move", "at": "9999-99-99T00:00"},
-    {"verb": "move", "at": "3026-01-01T00:00"},
-    {"verb": "move", "by": "soon"},
-    {"verb": "move", "by": "+400d"},
-    {"verb": "move", "by": "+2h", "at": "2090-01-03T09:00"},
-    {"verb": "move", "by": "+2h", "over": "1h"},
-    {"verb": "move", "over": "0s"},
-    {"scope": "matching", "filter": "state=INIT"},  # for as many as there may be, and nobody has confirmed it
-    {"scope": "matching", "filter": "state=INIT", "counted": "101"},
-    {"scope": "matching", "filter": "state=INIT", "counted": "101", "confirm": "100"},
-    {"ids": ",".join(map(str, range(1, 102)))},
-]
-
-
-def test_a_bad_order_is_refused_and_changes_nothing(operator):
-    [task_id] = scheduled("a", at=MONDAY)
-
-    for bad in BAD_ORDERS:
-        answer = operator.post(RUN, order("cancel", [task_id]) | bad)
-
-        assert answer.status_code == 400, bad
-        assert state(task_id).status == "INIT", bad
-        assert not deeds().exists() and not Campaign.objects.exists(), bad
-    assert operator.post(RUN, order("cancel", [task_id]) | FEW).status_code == 302
-
-
-def test_a_preview_tells_types_lanes_and_the_new_times(operator):
-    ids = scheduled("a", "b", at=MONDAY) + scheduled("c", at=TUESDAY, lane="low")
-    given = {"verb": "move", "scope": "chosen", "ids": ids}
-
-    shown = operator.post(ORDER, given)
-    assert shown.context["kinds"] == [("T_QUIET", "default", 2), ("T_QUIET", "low", 1)]
-    assert (shown.context["planned"], shown.context["new_times"]) == ((MONDAY, TUESDAY), None)
-    looked = operator.post(ORDER, given | {"look": "1", "by": "+2 h", "reason": "later"})
-    assert looked.context["new_times"] == (MONDAY + timedelta(hours=2), TUESDAY + timedelta(hours=2))
-    assert 'value="+2 h"' in looked.content.decode() and "later</textarea>" in looked.content.decode()
-    assert b"not a length of time" in (bad := operator.post(ORDER, given | {"look": "1", "by": "soon"})).content
-    assert (bad.status_code, deeds().exists()) == (400, False)
-
-    everything = {"verb": "move", "scope": "matching", "filter": "type=T_QUIET", "look": "1"}
-    spread = operator.post(ORDER, everything | {"over": "3h", "at": "2090-01-03T09:00"})
-    assert spread.context["new_times"] == (TUESDAY, TUESDAY + timedelta(hours=2))
-    hidden = {field.name: field.value() or "" for field in spread.context["form"].hidden_fields()}
-    operator.post(RUN, hidden | {"reason": "spread", "over": "3h", "at": "2090-01-03T09:00"})
-    carried_out(Campaign.objects.get())
-    assert sorted(ScheduleTask.objects.values_list("due_at", flat=True)) == [
-        TUESDAY + timedelta(hours=hours) for hours in range(3)
-    ]
-
-
-def test_an_order_for_many_is_confirmed_by_their_number_and_is_for_no_more(operator, monkeypatch):
-    for where in ("orders", "forms"):
-        monkeypatch.setattr(f"tasks_app.admin.{where}.CONFIRM_ABOVE", 2)
-    scheduled(*"abcd", at=MONDAY)
-    everything = {"verb": "cancel", "scope": "matching", "filter": "state=INIT"}
-
-    shown = operator.post(ORDER, everything)
-    assert (shown.context["confirm"], b"To confirm it, type 4" in shown.content) == (4, True)
-    hidden = {field.name: field.value() or "" for field in shown.context["form"].hidden_fields()} | {"reason": "over"}
-    for typed in ("", "3", "yes"):
-        refused = operator.post(RUN, hidden | {"confirm": typed})
-        assert (refused.status_code, b"nothing was changed" in refused.content) == (400, True)
-    # Whoever says that there are three gets three; none who says one.
-    assert operator.post(RUN, hidden | {"counted": "3", "confirm": "3"}).status_code == 302
-    assert (Campaign.objects.get().total, Campaign.objects.get().more) == (3, True)
-    ids = list(ScheduleTask.objects.values_list("id", flat=True))
-    assert operator.post(RUN, order("move", ids, by="+1h")).status_code == 400
-    assert operator.post(RUN, order("move", ids, by="+1h", confirm="4")).status_code == 302
-    assert set(ScheduleTask.objects.values_list("due_at", flat=True)) == {MONDAY + timedelta(hours=1)}
-
-
-def test_an_order_is_one_row_of_the_audit_with_its_tasks_behind_it_and_is_undone(operator, viewer):
-    ids = scheduled("a", "b", at=MONDAY)
-    given = order("move", ids, by="+1h")
-    for _ in range(2):
-        where = operator.post(RUN, given).url
-    entries = "/admin/tasks_app/auditentry/"
-
-    [(row, what)] = viewer.get(entries, {"actor": "olga", "verb": "move"}).context["entries"]
-    assert (row.subject, row.outcome) == (f"order from task {ids[0]}", "ordered")
-    assert (row.detail["tasks"], row.detail["by"]) == (2, 3600)
-    assert where in what
-    every = viewer.get(entries, {"verb": "move", "each": "on"}).context["entries"]
-    assert [entry.subject for entry, _ in every] == [f"task {ids[1]}", f"task {ids[0]}", row.subject]
-    assert len(viewer.get(entries, {"task": ids[0]}).context["entries"]) == 1
-
-    assert f"{where}undo/" in page(operator, where) and "undo/" not in page(viewer, where)
-    assert viewer.get(f"{where}undo/").status_code == 403
-    form = operator.get(f"{where}undo/").context["form"]
-    undo = {"operation": str(form["operation"].value()), "reason": "too late"}
-    assert operator.post(f"{where}undo/", undo | {"reason": ""}).status_code == 400
-    assert len({operator.post(f"{where}undo/", undo).url for _ in range(2)}) == 1
-    assert "Undo: 2 of 2 tasks" in page(
-        operator, f"/admin/tasks_app/campaign/{carried_out(Campaign.objects.get()).id}/change/"
-    )
-    assert set(ScheduleTask.objects.values_list("due_at", flat=True)) == {MONDAY}
-    assert "has undone it" in page(operator, where) and "undo/" not in page(operator, where)
-
-
-def test_what_is_a_part_of_an_order_is_shown_where_the_order_is_not(viewer, monkeypatch):
-    entries, ids = "/admin/tasks_app/auditentry/", scheduled("a", "b", "c", at=MONDAY)
-    ids += scheduled("d", at=MONDAY, tenant="acme")
-    carried_out(begun(Verb.CANCEL, ids))
-
-    def subjects(**asked: str) -> list[str]:
-        return [entry.subject for entry, _ in viewer.get(entries, asked).context["entries"]]
-
-    assert not {f"task {one}" for one in ids} & set(subjects())
-    assert set(subjects(verb="cancel")) == {f"task {one}" for one in ids}  # that of the campaign has another verb
-    assert f"task {ids[3]}" in subjects(tenant="acme")  # and is no tenant's
-    monkeypatch.setattr(audit_browse, "STRETCH", 2)  # of which the latest have nothing but parts
-    assert subjects() != []
-
-
 def test_a_filter_that_is_too_long_to_be_kept_is_not_offered_and_refused(viewer):
     asked = {"key": "😀" * 201}
     assert "Save this filter as" in page(viewer, LIST, key="字" * 190)
@@ -536,47 +300,6 @@ def test_a_filter_that_is_too_long_to_be_kept_is_not_offered_and_refused(viewer)
     posted = {"page": "tasks", "query": f"key={asked['key']}", "name": "mine"}
     assert viewer.post(f"{LIST}saved/", posted).status_code == 400
     assert not SavedFilter.objects.exists()
-
-
-def test_an_order_without_a_choice_says_so(operator):
-    scheduled("a", at=MONDAY)
-
-    answer = operator.post(ORDER, {"verb": "cancel", "scope": "chosen"}, follow=True)
-
-    assert b"No task is selected" in answer.content
-
-
-def test_an_order_that_finds_nothing_any_more_says_so(operator):
-    answer = operator.post(RUN, order("cancel", scope="matching", filter="state=DEAD", counted="1"), follow=True)
-
-    assert b"Nothing matches any more" in answer.content
-
-
-def test_an_operation_that_nobody_did_is_not_found(operator):
-    page(operator, f"{LIST}operation/{uuid4()}/", status=404)
-
-
-# ---- overview, batches, entries ----
-
-
-def test_the_first_page_says_that_nobody_dispatches_and_nobody_works(viewer):
-    for text in (page(viewer, "/admin/"), looked_at(viewer, "/admin/")):
-        assert "Nothing is dispatched" in text
-        assert "No task can run" in text
-
-
-def test_the_overview_shows_what_ran_failed_died_and_comes(viewer):
-    dead("gone")
-    schedule_many("T_QUIET", [{"key": n} for n in range(5)])
-    run_due()
-    scheduled("soon", delay=600)
-
-    context = viewer.get("/admin/").context
-
-    assert context["last_hour"].ok == 5
-    assert context["status"].dead_shown == "1"
-    assert [name for name, *_ in context["failing"]] == ["T_QUIET"]
-    assert sum(context["charts"][2].series[0].values) == 1
 
 
 def test_a_batch_shows_its_tasks_and_bad_numbers_are_not_found(viewer):
@@ -587,68 +310,6 @@ def test_a_batch_shows_its_tasks_and_bad_numbers_are_not_found(viewer):
     assert batch.batch_no[:8] in page(viewer, "/admin/tasks_app/taskbatch/")
     page(viewer, "/admin/tasks_app/taskbatch/nonsense/change/", status=404)
     page(viewer, f"/admin/tasks_app/taskbatch/{uuid4()}/change/", status=404)
-
-
-ENTRIES = "/admin/tasks_app/auditentry/"
-
-
-def test_entries_are_listed_and_found_by_task(viewer):
-    first, second = scheduled("a", "b", at=MONDAY)
-    cancel_tasks([first], Operator("olga", "the first reason"))
-    cancel_tasks([second], Operator("olga", "the second reason"))
-
-    assert "the first reason" in page(viewer, ENTRIES)
-    found = page(viewer, ENTRIES, task=str(second))
-    assert "the second reason" in found
-    assert "the first reason" not in found
-    assert "No entry matches." in page(viewer, ENTRIES, subject="x' OR 1=1")
-    assert "Enter a whole number" in page(viewer, ENTRIES, task="x")
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"actor": "olga"},
-        {"verb": "cancel"},
-        {"subject": "task {first}"},
-        {"tenant": "default"},
-        {"reason": "THE FIRST"},
-        {"since": "2020-01-01T00:00", "until": "2098-01-01T00:00"},
-        {"actor": "olga", "verb": "cancel", "reason": "first", "tenant": "default", "since": "2020-01-01T00:00"},
-    ],
-    ids=lambda asked: "-".join(asked),
-)
-def test_entries_are_found_by_who_what_whose_why_and_when(viewer, asked):
-    [first] = scheduled("a", at=MONDAY)
-    cancel_tasks([first], Operator("olga", "the first reason"))
-    entry_of_another_tenant()
-
-    given = {name: value.format(first=first) for name, value in asked.items()}
-    found = page(viewer, ENTRIES, **given)
-
-    assert "the first reason" in found
-    assert ("somebody else" in found) == (set(asked) == {"since", "until"})
-    assert "No entry matches." in page(viewer, ENTRIES, **given | {"until": "2020-01-02T00:00"})
-
-
-def entry_of_another_tenant() -> None:
-    audit(Operator("ann", "somebody else"), "move", [Entry("task 0", "moved", None, None, "acme", "T_QUIET")])
-
-
-def test_the_list_of_entries_goes_on_where_the_page_ends(viewer):
-    for _ in range(120):
-        entry_of_another_tenant()
-    seen, after = [], ""
-    while after is not None:
-        text = page(viewer, ENTRIES, tenant="acme", **({"after": after} if after else {}))
-        seen += re.findall(r"auditentry/(\d+)/change", text)
-        more = re.search(r"after=(\d+)", text)
-        after = more and more[1]
-
-    assert len(seen) == len(set(seen)) == 120
-    page(viewer, ENTRIES, after="x", status=400)
-    wrong = page(viewer, ENTRIES, since="2026-01-02T00:00", until="2026-01-01T00:00")
-    assert "It must be later than the start." in wrong
 
 
 def test_every_page_carries_the_policy(viewer):
@@ -687,9 +348,6 @@ def test_an_effect_that_was_there_already_or_is_no_longer_kept_is_told(viewer):
 
     ScheduleTask.objects.filter(id=there).delete()
     assert "which is no longer kept" in page(viewer, f"{LIST}{order}/change/")
-
-
-# What a run tells of itself.
 
 
 def running(*lines: str, note: str = "page 4") -> int:
@@ -769,66 +427,6 @@ def test_the_life_of_a_task_is_told_with_all_its_tries_and_where_each_leads(view
     assert page.count("/admin/tasks_app/node/worker/") >= 2
     entry = AuditEntry.objects.get(task_id=task)
     assert f'href="/admin/tasks_app/auditentry/{entry.id}/change/"' in page
-
-
-def test_an_audit_entry_leads_to_what_it_is_about(viewer):
-    subjects = ["worker host:1", "run 3", "dead letter 4", "lane low", "key of acme", "job 7"]
-    audit(by("why"), "try", [Entry(subject, "done") for subject in subjects])
-
-    page = viewer.get("/admin/tasks_app/auditentry/").content.decode()
-
-    ways = {subject: re.findall(rf'<a href="([^"]+)">{subject}</a>', page) for subject in subjects}
-    assert ways["worker host:1"] == ["/admin/tasks_app/node/worker/host:1/"]
-    assert ways["run 3"] == ["/admin/tasks_app/graphrun/3/change/"]
-    assert ways["dead letter 4"] == ["/admin/tasks_app/dlqentry/4/change/"]
-    assert ways["lane low"] == ["/admin/tasks_app/node/"]
-    assert ways["key of acme"] == []
-    assert ways["job 7"] == ["/admin/tasks_app/jobdefinition/7/change/"]
-
-
-def test_a_minute_of_the_chart_leads_to_the_tasks_that_ran_in_it(viewer):
-    task = schedule("T_QUIET", "a").task_id
-    run_due()
-
-    chart = viewer.get("/admin/").context["charts"][0]
-    [(_, _, url, words), *_] = chart.hits
-    page = viewer.get("/admin/").content.decode()
-
-    assert "Succeeded 1" in words
-    assert page.count(escape(url)) == 4  # in both pictures, and in their tables
-    assert [one.id for one in viewer.get(url).context["tasks"]] == [task]
-
-
-def test_an_hour_of_the_charts_leads_to_its_tasks_and_the_range_is_in_the_address(viewer):
-    task = schedule("T_QUIET", "a").task_id
-    run_due()
-    for days, ok in ((6, 20), (20, 300)):
-        HourFigures.objects.create(
-            hour=timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(days=days),
-            batches=1,
-            returned=0,
-            ok=ok,
-            failed=0,
-            lateness=[0] * 40 + [ok],
-        )
-
-    for name, ok, points in (("24h", 1, 24), ("7d", 21, 168), ("30d", 321, 120)):
-        answer = viewer.get(f"/admin/?range={name}", headers={"Punctual-Live": "1"})  # as an open page asks
-        ran, late, _ = answer.context["charts"]
-        assert ran.summary.startswith(f"{ok} succeeded and 0 failed in the last ")
-        assert points <= len(ran.labels) <= points + 1
-        assert f'<a href="?range={name}#charts" aria-current="true">' in answer.content.decode()
-        assert "Nothing is known of the time before" in late.summary
-        *_, (_, _, url, words) = ran.hits
-        assert "Succeeded 1" in words
-        assert [one.id for one in viewer.get(url).context["tasks"]] == [task]
-    assert ran.hits[0][2] == ""  # what ran then is kept no longer
-
-    refused = viewer.get("/admin/?range=2h")
-    assert refused.status_code == 400
-    assert "range=&#x27;2h&#x27; is not a time that the charts can show; take one of 1h, 24h, 7d, 30d." in (
-        refused.content.decode()
-    )
 
 
 @pytest.mark.parametrize("windows", ["none yet", "of some rows", "of all rows"])
