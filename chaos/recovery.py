@@ -78,7 +78,8 @@ def _punctual(at: float, until: float, starts: Sequence[tuple[float, float]]) ->
 
 
 def _kept_up(at: float, starts: Sequence[tuple[float, float]]) -> bool:
-    return all(began - due <= LATE_SECONDS for due, began in starts if at - BEFORE_SECONDS <= due and began < at)
+    """Whether what was due shortly before the fault, and had the time, had begun by then."""
+    return all(began - due <= LATE_SECONDS for due, began in starts if at - BEFORE_SECONDS <= due + LATE_SECONDS <= at)
 
 
 def _rto(at: float, until: float, finishes: Sequence[float]) -> float | None:
