@@ -23,14 +23,17 @@ from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.core.events import Event
+from tasks_app.core.task import Task
 from tasks_app.lifecycle.installation import Row, read_installation
 from tasks_app.lifecycle.start import StartedBatch
 from tasks_app.lifecycle.taken_back import (
     SeenBatch,
     SeenTask,
     ToldRow,
+    find_lost_part,
     note_lost_batches,
     note_lost_events,
+    note_lost_part,
     note_lost_run,
 )
 
@@ -92,6 +95,17 @@ class Witness:
             note_lost_run(read_installation(), SeenBatch(batch.batch_no, tasks), datetime.now(UTC) - REACH)
         except (DatabaseError, InterfaceError) as error:
             log.error("failover.not_compared error=%r", str(error).strip())
+
+    def partly_settled(self, batch: StartedBatch, settled: Sequence[Task]) -> set[int]:
+        """This worker has settled these tasks of a batch that goes on, on another timeline than now: the ids of those
+        that are not settled here."""
+        tasks = [SeenTask(one.id, one.tenant, batch.task_type, None) for one in settled]
+        lost = find_lost_part(SeenBatch(batch.batch_no, tasks))
+        try:
+            note_lost_part(read_installation(), SeenBatch(batch.batch_no, lost))
+        except (DatabaseError, InterfaceError) as error:
+            log.error("failover.not_compared error=%r", str(error).strip())
+        return {one.id for one in lost}
 
     def _ask_for_standbys(self) -> bool:
         """A worker's child keeps its connection for long, and looks at the installation only when it has a new one."""

@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 
 from tasks_app.database import atomic
 from tasks_app.models import AuditEntry
-from tasks_app.sql import run
+from tasks_app.sql import array, run
 
 from .audit import Entry, Operator, audit
 from .installation import ITSELF, Row
@@ -72,6 +72,18 @@ def note_lost_run(row: Row, batch: SeenBatch, since: datetime) -> int:
     if run("surviving_start", {"number": batch.batch_no, "since": since}):
         return 0
     return _note(row, BEGUN, ((task, {"batch": str(batch.batch_no)}) for task in batch.tasks))
+
+
+def find_lost_part(batch: SeenBatch) -> list[SeenTask]:
+    """Of these tasks, which a worker has settled while their batch went on: those that this server knows nothing of."""
+    ids = array(task.id for task in batch.tasks)
+    running = {id_ for (id_,) in run("unsettled_tasks", {"ids": ids, "number": batch.batch_no})}
+    return [task for task in batch.tasks if task.id in running]
+
+
+def note_lost_part(row: Row, batch: SeenBatch) -> int:
+    """These are such; returns how many were not noted before."""
+    return _note(row, SETTLED, ((task, {"batch": str(batch.batch_no)}) for task in batch.tasks))
 
 
 def note_lost_events(row: Row, told: Sequence[ToldRow]) -> int:

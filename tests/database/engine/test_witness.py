@@ -19,8 +19,9 @@ from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.installation import SKIPPED_NUMBERS, look, read_installation
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, OutboxEvent, ScheduleTask, TaskBatch
+from tests.support.engine import run_due
 from tests.support.marks import commits
-from tests.support.moves import claimed, scheduled
+from tests.support.moves import claimed, scheduled, state
 from tests.support.quarantine import noted
 from tests.support.site import at
 
@@ -96,6 +97,41 @@ def test_a_run_whose_start_is_not_known_any_more_is_noted_and_one_that_was_reape
 
     ids = ScheduleTask.objects.order_by("id").values_list("id", flat=True)
     assert (report.settled, noted_tasks()) == (0, [] if kept else [("begun and lost", one, "default") for one in ids])
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_was_settled_while_its_batch_went_on_is_noted_and_due_again_if_it_is_not_known_any_more(
+    row, monkeypatch, kept
+):
+    seen = witness(row)
+    for module in ("executor", "batch_run"):
+        monkeypatch.setattr(f"tasks_app.engine.worker.{module}.WITNESS", seen)
+    monkeypatch.setattr("tasks_app.engine.worker.batch_run.FLUSH_SECONDS", 0.0)
+    calls: list[str] = []
+
+    @handler("T_FAILING_OVER")
+    def fail_over(task) -> None:
+        """While the second is called, the primary is lost; the standby has the start of the batch, and perhaps its
+        first outcome."""
+        calls.append(task.key)
+        if calls == ["a", "b"]:
+            assert state(first).status == "SUCCESS"
+            if not kept:
+                ScheduleTask.objects.filter(id=first).update(status="RUNNING", batch_no=number, ran_in=None)
+            seen.compare(promoted(row), beat=False)
+
+    try:
+        number = claimed("a", "b", "c", task_type="T_FAILING_OVER")
+        first = ScheduleTask.objects.get(biz_key="a").id
+        run_batch(number, guarded=False)
+        assert noted_tasks() == ([] if kept else [("settled and lost", first, "default")])
+        assert TaskBatch.objects.get(batch_no=number).finished_at is not None
+        run_due()
+    finally:
+        REGISTRY.discard("T_FAILING_OVER")
+
+    assert calls == (["a", "b", "c"] if kept else ["a", "b", "c", "a"])
+    assert set(ScheduleTask.objects.values_list("status", flat=True)) == {"SUCCESS"}
 
 
 def test_without_a_standby_nothing_is_kept_and_with_one_not_more_than_so_much(row, redis):
