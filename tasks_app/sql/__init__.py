@@ -44,7 +44,8 @@ def execute(
     cursor.execute(statement, params)
     if not long and time.monotonic() - begun > SLOW_SECONDS:
         connections[using or conf().DATABASE]._punctual_slow = True
-    return cursor.fetchall() if cursor.description else []
+    result = cursor.cursor.pgresult  # to ask for the description of its columns would make one of each
+    return cursor.fetchall() if result is not None and result.nfields else []
 
 
 def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple]:
@@ -69,6 +70,12 @@ def execute_many(statement: str, many: Sequence[Sequence[object]]) -> None:
 def run_on(name: str, rows: str, params: Mapping[str, object]) -> list[tuple]:
     """run, for a statement that works on the rows of a caller's own query: it stands where the line `--rows` is."""
     return execute(_text(name).replace("--rows", rows), params)
+
+
+@cache
+def filled(name: str, **parts: str) -> str:
+    """The statement with SQL of a caller's own where its lines `--part` are; to be executed as it is."""
+    return re.sub(r"^--(\w+)$", lambda found: parts[found[1]], _text(name), flags=re.MULTILINE)
 
 
 def rows_of(query: QuerySet, *fields: str) -> str:
@@ -148,7 +155,7 @@ def _text(name: str) -> str:
     psycopg remembers what it found out about a statement only if that has at most 4,096 characters. Longer ones are
     read through again each time, in 0.2 to 0.5 ms.
     """
-    lean = re.sub(r"^\s*--(?!rows\b).*\n|[ \t]+-- .*$|^[ \t]+", "", _with_parts(name), flags=re.MULTILINE)
+    lean = re.sub(r"^\s*--(?!\w+$).*\n|[ \t]+-- .*$|^[ \t]+", "", _with_parts(name), flags=re.MULTILINE)
     return f"-- {name}:\n{lean}"
 
 

@@ -13,6 +13,7 @@ from tasks_app.lifecycle.alike import Alike, alike
 from tasks_app.lifecycle.request import Request, build, like_it
 from tasks_app.lifecycle.schedule import Scheduled
 from tasks_app.lifecycle.shards import shards_of
+from tasks_app.lifecycle.together import Changed, RowChange, reschedule_with
 
 
 @collector_paused()
@@ -77,6 +78,18 @@ def scheduled(verb: Callable[..., list[Scheduled]], requests: Sequence[Request],
                 earliest[shard] = min(answer.due, earliest.get(shard, answer.due))
         wake_on_commit(earliest)
     return answers
+
+
+def rescheduled_with(change: RowChange, request: Request, params: Mapping[str, object]) -> Changed | None:
+    """The same for a task and a row of its caller's. Nothing, if they are not in one database, or for a call that is
+    traced: that takes more than one statement."""
+    if change.using != conf().DATABASE or tracing.traced_call():
+        return None
+    changed = reschedule_with(change, request, params)
+    if changed is not None:
+        tenant, task_type, key = request.unit
+        wake_on_commit({shards_of((tenant,), (task_type,), (key,))[0]: changed.task.due})
+    return changed
 
 
 def _traced(verb: Callable[..., list[Scheduled]], requests: Sequence[Request], *by: str) -> list[Scheduled]:
