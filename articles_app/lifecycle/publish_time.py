@@ -94,7 +94,7 @@ FROM locked LEFT JOIN moved USING (id)
 """
 
 # The same for one that is approved and whose task nobody runs, in one statement with that task and what is told.
-_CHANGE_WITH_TASK = RowChange(
+CHANGE_WITH_TASK = RowChange(
     lock="""
     SELECT id, status, publish_time, revision FROM article
     WHERE id = %(id)s AND status = 'AUDIT_SUCCESS' AND (%(revision)s::int IS NULL OR revision = %(revision)s::int)
@@ -169,7 +169,7 @@ def _checked(changes: Iterable[NewTime]) -> dict[int, NewTime]:
 def _change_with_task(change: NewTime, actor: str) -> TimeChange | None:
     """In the shortest way there is; None, and nothing is changed, if it takes more."""
     params = {"id": change.article_id, "revision": change.revision, "verb": VERB, "actor": actor}
-    changed = reschedule_with(_CHANGE_WITH_TASK, PUBLISH, change.article_id, at=change.at, params=params)
+    changed = reschedule_with(CHANGE_WITH_TASK, PUBLISH, change.article_id, at=change.at, params=params)
     if changed is None:
         return None
     old, revision = changed.row

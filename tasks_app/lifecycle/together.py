@@ -6,7 +6,7 @@ Three statements and a transaction around them took four times as long. Whatever
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
@@ -46,7 +46,7 @@ class Changed(NamedTuple):
     """What became of both."""
 
     task: Scheduled
-    row: tuple  # as the change's answer has it
+    row: tuple[Any, ...]  # as the change's answer has it
 
 
 def reschedule_with(change: RowChange, request: Request, params: Mapping[str, object]) -> Changed | None:
