@@ -96,16 +96,16 @@ FROM locked LEFT JOIN moved USING (id)
 # The same for one that is approved and whose task nobody runs, in one statement with that task and what is told.
 CHANGE_WITH_TASK = RowChange(
     lock="""
-    SELECT id, status, publish_time, revision FROM article
-    WHERE id = %(id)s AND status = 'AUDIT_SUCCESS' AND (%(revision)s::int IS NULL OR revision = %(revision)s::int)
-      AND (offline_time IS NULL OR offline_time > %(at)s::timestamptz)
-    FOR NO KEY UPDATE""",
+    SELECT id, status, publish_time, offline_time, revision,
+           status = 'AUDIT_SUCCESS' AND (%(revision)s::int IS NULL OR revision = %(revision)s::int)
+           AND (offline_time IS NULL OR offline_time > %(at)s::timestamptz) AS allowed
+    FROM article WHERE id = %(id)s FOR NO KEY UPDATE""",
     write="""
     written AS (
         UPDATE article a
         SET publish_time = %(at)s::timestamptz, revision = a.revision + 1, updated_at = clock_timestamp()
         FROM own, moved
-        WHERE a.id = own.id AND a.status = own.status AND a.revision = own.revision
+        WHERE a.id = own.id
         RETURNING a.id, a.status, a.revision, a.publish_time
     ), noted AS (
         INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
@@ -113,7 +113,7 @@ CHANGE_WITH_TASK = RowChange(
                jsonb_build_object('old', own.publish_time, 'new', written.publish_time)
         FROM written, own
     )""",
-    answer="own.publish_time, written.revision",
+    answer="own.id, own.status, own.publish_time, own.offline_time, own.revision, written.revision",
     event=KINDS[VERB],
     data="""jsonb_build_object(
         'article', written.id, 'revision', written.revision, 'status', written.status, 'actor', %(actor)s::text,
@@ -167,16 +167,13 @@ def _checked(changes: Iterable[NewTime]) -> dict[int, NewTime]:
 
 
 def _change_with_task(change: NewTime, actor: str) -> TimeChange | None:
-    """In the shortest way there is; None, and nothing is changed, if it takes more."""
+    """In the shortest way there is, also of one that is live; None, and nothing is changed, if it takes more."""
     params = {"id": change.article_id, "revision": change.revision, "verb": VERB, "actor": actor}
     changed = reschedule_with(CHANGE_WITH_TASK, PUBLISH, change.article_id, at=change.at, params=params)
     if changed is None:
         return None
-    old, revision = changed.row
-    task_id = changed.task.task_id
-    return TimeChange(
-        change.article_id, TimeOutcome.UPDATED, ArticleStatus.AUDIT_SUCCESS, old, change.at, revision, task_id
-    )
+    row = _row(*changed.row)
+    return None if changed.task is None and row.status in sources_of(VERB) else _answer(change, row, changed.task)
 
 
 def _write(wanted: dict[int, NewTime], actor: str) -> dict[int, _Row]:
@@ -190,7 +187,11 @@ def _write(wanted: dict[int, NewTime], actor: str) -> dict[int, _Row]:
     }
     with prepared() if len(wanted) <= FEW else connection.cursor() as cursor:
         cursor.execute(_CHANGE, params)
-        return {row[0]: _Row(row[0], ArticleStatus(row[1]), *row[2:]) for row in cursor.fetchall()}
+        return {row[0]: _row(*row) for row in cursor.fetchall()}
+
+
+def _row(id_: int, status: str, *rest) -> _Row:
+    return _Row(id_, ArticleStatus(status), *rest)
 
 
 def _refuse_unmoved(wanted: dict[int, NewTime], rows: dict[int, _Row]) -> None:

@@ -21,9 +21,10 @@ from .schedule import Outcome, Scheduled
 class RowChange:
     """A change of one row, in SQL of the app's own; values come as parameters, and `at` is there already.
 
-    lock: a SELECT ... FOR NO KEY UPDATE that finds the row if it may be changed; the others know it as `own`
-    write: CTEs that make the change, FROM own, moved; one of them is `written` and returns one row
-    answer: the columns that come back, FROM own, written
+    lock: a SELECT ... FOR NO KEY UPDATE of the row, with a column `allowed`: whether it may be changed; known as `own`
+    write: CTEs that make the change, FROM own, moved; one of them is `written` and returns one row. All conditions are
+        in `allowed`: here they would be asked of the row as it was when the statement began, before it waited
+    answer: the columns that come back, FROM own and written, which is null if nothing was changed
     event, data: what is told of it, about the task's unit; its payload is an expression FROM own, written
     """
 
@@ -45,12 +46,12 @@ class RowChange:
 class Changed(NamedTuple):
     """What became of both."""
 
-    task: Scheduled
+    task: Scheduled | None  # None: nothing was changed
     row: tuple[Any, ...]  # as the change's answer has it
 
 
 def reschedule_with(change: RowChange, request: Request, params: Mapping[str, object]) -> Changed | None:
-    """Both at once; None, and nothing is changed, if the row may not be or it takes more to move its task."""
+    """Both, or neither: if the row may not be changed, or if it takes more to move its task. None: there is no row."""
     kept = conf().kept_events
     (tenant, task_type, key), at, delay, *_ = request
     ours = {
@@ -65,5 +66,5 @@ def reschedule_with(change: RowChange, request: Request, params: Mapping[str, ob
     if taken := ours.keys() & params.keys():
         raise InvalidTask(f"params has {', '.join(sorted(taken))}, which the statement has itself. Choose other names.")
     for task_id, due, *row in execute(change.statement, ours | params):
-        return Changed(Scheduled(Outcome.UPDATED, task_id, due), tuple(row))
+        return Changed(None if task_id is None else Scheduled(Outcome.UPDATED, task_id, due), tuple(row))
     return None

@@ -484,7 +484,7 @@ def kit(at: datetime, punctual: Punctual) -> int:
 
 
 MOVE_EXPIRY = RowChange(
-    lock="SELECT id, expires_at FROM example_order WHERE id = %(id)s FOR NO KEY UPDATE",
+    lock="SELECT id, expires_at, TRUE AS allowed FROM example_order WHERE id = %(id)s FOR NO KEY UPDATE",
     write="written AS (UPDATE example_order o SET expires_at = %(at)s FROM own, moved WHERE o.id = own.id RETURNING 1)",
     answer="own.expires_at",
     event="order.expiry_moved",
@@ -496,7 +496,7 @@ def move_expiry(order_id: int, at: datetime) -> datetime | None:
     changed: Changed | None = reschedule_with(
         MOVE_EXPIRY, "EXAMPLE_EXPIRE", order_id, at=at, params={"id": order_id}, tenant=INTERNAL_TENANT
     )
-    if changed is None:
+    if changed is None or changed.task is None:
         return None
     task: Scheduled = changed.task
     assert task.outcome is Outcome.UPDATED

@@ -86,7 +86,7 @@ def rescheduled_with(change: RowChange, request: Request, params: Mapping[str, o
     if change.using != conf().DATABASE or tracing.traced_call():
         return None
     changed = reschedule_with(change, request, params)
-    if changed is not None:
+    if changed is not None and changed.task is not None:
         tenant, task_type, key = request.unit
         wake_on_commit({shards_of((tenant,), (task_type,), (key,))[0]: changed.task.due})
     return changed

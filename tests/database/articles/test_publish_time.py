@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import transaction
+from django.db import DataError, transaction
 
 from articles_app.errors import InvalidArticle, StaleArticle, UnknownArticle
 from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_time, change_publish_times, withdraw
@@ -130,11 +130,12 @@ def test_a_task_that_says_done_of_an_unpublished_article_does_not_swallow_the_ch
 
 
 @pytest.mark.parametrize("make", [published, offline])
-def test_what_is_or_was_live_keeps_its_time_and_says_so(make):
+def test_what_is_or_was_live_keeps_its_time_and_says_so(make, django_assert_num_queries):
     article = make()
     before, events = row(article), history(article)
 
-    answer = change_publish_time(article, TUESDAY, actor="bob", revision=1)
+    with django_assert_num_queries(1):
+        answer = change_publish_time(article, TUESDAY, actor="bob", revision=1)
 
     after = row(article)
     assert answer.outcome is TimeOutcome.IGNORED
@@ -248,6 +249,17 @@ def test_a_row_in_another_database_is_not_changed_with_its_task():
     assert (
         reschedule_with(replace(CHANGE_WITH_TASK, using="other"), PUBLISH, article, at=TUESDAY, params=params) is None
     )
+    assert (row(article).publish_time, publish_task(article).due_at) == (MONDAY, MONDAY)
+
+
+def test_a_task_never_moves_without_its_row():
+    article = approved(MONDAY)
+    picky = replace(CHANGE_WITH_TASK, write=CHANGE_WITH_TASK.write.replace("a.id = own.id", "a.id = -own.id"))
+    params = {"id": article, "revision": None, "verb": "change_publish_time", "actor": "bob"}
+
+    with pytest.raises(DataError, match="would be moved without its row"), transaction.atomic():
+        reschedule_with(picky, PUBLISH, article, at=TUESDAY, params=params)
+
     assert (row(article).publish_time, publish_task(article).due_at) == (MONDAY, MONDAY)
 
 
