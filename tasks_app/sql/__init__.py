@@ -39,20 +39,23 @@ def execute(
     its plan (`prepare_threshold` in the database's OPTIONS), that rows come in binary form, and that one psycopg cursor
     is kept for each connection: making one takes as long as a small statement.
     """
-    cursor = _cursor(using)
+    connection = connections[using or conf().DATABASE]
+    cursor = _cursor(connection)
     begun = time.monotonic()
     cursor.execute(statement, params)
     if not long and time.monotonic() - begun > SLOW_SECONDS:
-        connections[using or conf().DATABASE]._punctual_slow = True
-    result = cursor.cursor.pgresult  # to ask for the description of its columns would make one of each
-    return cursor.fetchall() if result is not None and result.nfields else []
+        connection._punctual_slow = True
+    # Psycopg's own: Django would wrap its functions anew each time, and to describe the columns takes as long again.
+    answered = cursor.cursor
+    with connection.wrap_database_errors:
+        return answered.fetchall() if answered.pgresult is not None and answered.pgresult.nfields else []
 
 
 def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple]:
     """run, once for each part, in one round trip: the server works on one while the next is made."""
     if isinstance(parts, list) and len(parts) == 1:
         return run(name, parts[0])
-    cursor = _cursor(None)
+    cursor = _cursor(connections[conf().DATABASE])
     before, cursor.cursor.parts = cursor.cursor.parts, []  # there is one before if a payload schedules tasks, too
     done = cursor.cursor.parts
     try:
@@ -64,7 +67,7 @@ def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple
 
 def execute_many(statement: str, many: Sequence[Sequence[object]]) -> None:
     """The same statement with many parameters, in one round trip."""
-    _cursor(None).executemany(statement, many)
+    _cursor(connections[conf().DATABASE]).executemany(statement, many)
 
 
 def run_on(name: str, rows: str, params: Mapping[str, object]) -> list[tuple]:
@@ -114,8 +117,7 @@ def _cursor_on(link: psycopg.Connection) -> _Cursor:
     return cursor
 
 
-def _cursor(using: str | None):
-    connection = connections[using or conf().DATABASE]
+def _cursor(connection: BaseDatabaseWrapper):
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors:

@@ -31,6 +31,7 @@ from tests.support.articles import (
     published,
     row,
     told,
+    write_past_lifecycle,
 )
 from tests.support.engine import claim_due, make_due
 from tests.support.moves import FINAL, OK, RETRY, settled
@@ -239,6 +240,14 @@ def test_a_stale_one_keeps_its_task_where_it_is():
     with pytest.raises(StaleArticle):
         change_publish_time(article, TUESDAY, actor="bob", revision=1)
 
+    assert (row(article).publish_time, publish_task(article).due_at, told()) == (MONDAY, MONDAY, [])
+
+
+def test_one_that_is_live_keeps_its_time_even_if_a_task_is_left():
+    article = approved(MONDAY)
+    write_past_lifecycle(article, status="PUBLISHED", published_at=MONDAY)
+
+    assert change_publish_time(article, TUESDAY, actor="bob").outcome is TimeOutcome.IGNORED
     assert (row(article).publish_time, publish_task(article).due_at, told()) == (MONDAY, MONDAY, [])
 
 
