@@ -1,6 +1,6 @@
 """A row of an app and its task, changed by one statement: what an edit comes to that moves a task nobody runs.
 
-Three statements and a transaction around them took four times as long. Whatever is not as simple is left to them.
+Three statements and a transaction around them took more than twice as long. Whatever is not as simple is left to them.
 """
 
 from collections.abc import Mapping
