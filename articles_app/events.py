@@ -38,7 +38,7 @@ def _declare(name: str, sentence: str, example: Mapping[str, object], **more: di
     return declare_kind(name, sentence, schema, _EXAMPLE | dict(example)).name
 
 
-_KINDS = {
+KINDS = {
     "create": _declare("article.created", "There is a new draft.", {"revision": 1, "status": "DRAFT"}),
     "edit_content": _declare(
         "article.edited", "The text of an article was changed; it is a draft again.", {"status": "DRAFT"}
@@ -73,7 +73,7 @@ _KINDS = {
         new=_NULLABLE_TIME | {"description": "When it goes offline; null: never."},
     ),
 }
-_KINDS["publish_now"] = _KINDS["publish"]
+KINDS["publish_now"] = KINDS["publish"]
 
 
 def tell(verb: str, told: Sequence[Told], actor: str) -> None:
@@ -84,4 +84,4 @@ def tell(verb: str, told: Sequence[Told], actor: str) -> None:
             for one in told
         ]
         keys = [one.article_id for one in told]
-        emit_many(_KINDS[verb], payloads, tenant=TENANT, task_type=PUBLISH, keys=keys)
+        emit_many(KINDS[verb], payloads, tenant=TENANT, task_type=PUBLISH, keys=keys)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.engine.operations.scheduling import requests_for_many, requests_of, scheduled
+from tasks_app.engine.operations.scheduling import requests_for_many, requests_of, scheduled, scheduled_alone
 from tasks_app.lifecycle import cancel as _cancel
 from tasks_app.lifecycle import schedule as _lifecycle
 from tasks_app.lifecycle.cancel import Cancelled
@@ -48,7 +48,7 @@ def schedule(
         idem_key=idem_key,
         tenant=tenant,
     )
-    return scheduled(_lifecycle.schedule, [request])[0]
+    return scheduled_alone(_lifecycle.schedule, request)
 
 
 def schedule_many(task_type: str, tasks: Iterable[Mapping[str, object]], **common: object) -> list[Scheduled]:
@@ -74,7 +74,7 @@ def reschedule(
     Raises ScheduleConflict if others keep changing the unit; let it roll back your own change too.
     """
     request = _timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
-    return scheduled(_lifecycle.reschedule, [request], _by(by))[0]
+    return scheduled_alone(_lifecycle.reschedule, request, _by(by))
 
 
 def reschedule_many(
@@ -105,7 +105,7 @@ def ensure(
 ) -> Scheduled:
     """From now on this must run at this time: like reschedule, but a unit that succeeded is scheduled again."""
     request = _timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
-    return scheduled(_lifecycle.ensure, [request], _by(by))[0]
+    return scheduled_alone(_lifecycle.ensure, request, _by(by))
 
 
 def ensure_many(

@@ -154,6 +154,9 @@ class _Pending:
 def wake_on_commit(dues: Mapping[int, float]) -> None:
     """Signal once after the caller's commit, for the earliest of all tasks it scheduled; never after a rollback."""
     connection = our_connection()
+    if connection.autocommit and not connection.in_atomic_block:
+        SENDER.wake(dues)
+        return
     pending = getattr(connection, "_punctual_pending", None)
     # A rollback empties run_on_commit, so a leftover of an earlier transaction is not found there.
     if pending is not None and any(call == pending.send for _, call, _ in reversed(connection.run_on_commit)):

@@ -256,8 +256,9 @@ def _move_alone(requests: Sequence[Request]) -> list[Scheduled]:
         return []
     [request] = requests
     tenant, task_type, key = request.unit
-    unit = {"tenant": tenant, "task_type": task_type, "key": key}
-    moved = run("move_alone", unit | {"at": request.at, "delay": request.delay, "kept": conf().kept_kinds})
+    params = {"tenant": tenant, "task_type": task_type, "key": key, "at": request.at, "delay": request.delay}
+    params["told"] = "task.updated" in conf().kept_events
+    moved = run("move_alone", params)
     return [Scheduled(Outcome.UPDATED, *row) for row in moved]
 
 

@@ -39,19 +39,23 @@ def execute(
     its plan (`prepare_threshold` in the database's OPTIONS), that rows come in binary form, and that one psycopg cursor
     is kept for each connection: making one takes as long as a small statement.
     """
-    cursor = _cursor(using)
+    connection = connections[using or conf().DATABASE]
+    cursor = _cursor(connection)
     begun = time.monotonic()
     cursor.execute(statement, params)
     if not long and time.monotonic() - begun > SLOW_SECONDS:
-        connections[using or conf().DATABASE]._punctual_slow = True
-    return cursor.fetchall() if cursor.description else []
+        connection._punctual_slow = True
+    # Psycopg's own: Django would wrap its functions anew each time, and to describe the columns takes as long again.
+    answered = cursor.cursor
+    with connection.wrap_database_errors:
+        return answered.fetchall() if answered.pgresult is not None and answered.pgresult.nfields else []
 
 
 def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple]:
     """run, once for each part, in one round trip: the server works on one while the next is made."""
     if isinstance(parts, list) and len(parts) == 1:
         return run(name, parts[0])
-    cursor = _cursor(None)
+    cursor = _cursor(connections[conf().DATABASE])
     before, cursor.cursor.parts = cursor.cursor.parts, []  # there is one before if a payload schedules tasks, too
     done = cursor.cursor.parts
     try:
@@ -63,12 +67,18 @@ def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple
 
 def execute_many(statement: str, many: Sequence[Sequence[object]]) -> None:
     """The same statement with many parameters, in one round trip."""
-    _cursor(None).executemany(statement, many)
+    _cursor(connections[conf().DATABASE]).executemany(statement, many)
 
 
 def run_on(name: str, rows: str, params: Mapping[str, object]) -> list[tuple]:
     """run, for a statement that works on the rows of a caller's own query: it stands where the line `--rows` is."""
     return execute(_text(name).replace("--rows", rows), params)
+
+
+@cache
+def filled(name: str, **parts: str) -> str:
+    """The statement with SQL of a caller's own where its lines `--part` are; to be executed as it is."""
+    return re.sub(r"^--(\w+)$", lambda found: parts[found[1]], _text(name), flags=re.MULTILINE)
 
 
 def rows_of(query: QuerySet, *fields: str) -> str:
@@ -107,8 +117,7 @@ def _cursor_on(link: psycopg.Connection) -> _Cursor:
     return cursor
 
 
-def _cursor(using: str | None):
-    connection = connections[using or conf().DATABASE]
+def _cursor(connection: BaseDatabaseWrapper):
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors:
@@ -148,7 +157,7 @@ def _text(name: str) -> str:
     psycopg remembers what it found out about a statement only if that has at most 4,096 characters. Longer ones are
     read through again each time, in 0.2 to 0.5 ms.
     """
-    lean = re.sub(r"^\s*--(?!rows\b).*\n|[ \t]+-- .*$|^[ \t]+", "", _with_parts(name), flags=re.MULTILINE)
+    lean = re.sub(r"^\s*--(?!\w+$).*\n|[ \t]+-- .*$|^[ \t]+", "", _with_parts(name), flags=re.MULTILINE)
     return f"-- {name}:\n{lean}"
 
 

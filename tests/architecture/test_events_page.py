@@ -47,7 +47,7 @@ def test_every_statement_that_writes_the_outbox_does_it_in_a_known_way():
         path.stem for path in (ROOT / "tasks_app").rglob("*.sql") if "INTO punctual_outbox (" in path.read_text()
     ]
 
-    assert sorted(writers) == ["emit", "quarantine", "tell", "tell_missed"]
+    assert sorted(writers) == ["emit", "quarantine", "tell", "tell_missed", "tell_updated"]
 
 
 def test_every_statement_that_tells_is_given_what_is_kept():
@@ -59,7 +59,7 @@ def test_every_statement_that_tells_is_given_what_is_kept():
     assert tellers == {
         *("mark_success", "mark_fail", "mark_not_yet", "mark_skipped", "mark_away", "reap", "start"),
         *("complete", "failed_away"),
-        *("cancel", "cancel_tasks", "discard", "retire", "replay", "move", "move_alone", "shift", "tell_moved"),
+        *("cancel", "cancel_tasks", "discard", "retire", "replay", "move", "shift", "tell_moved"),
         *("insert_told_task", "insert_told_tasks", "insert_told_alike", "insert_keyed_tasks", "insert_replacements"),
         *("plan_instances", "trigger_job", "take_back", "take_back_days_off", "take_back_firing"),
         *("decide_turns", "cancel_waiting"),

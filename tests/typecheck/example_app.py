@@ -152,6 +152,7 @@ from tasks_app.client.subscriptions import (
     resume_subscription,
     withdraw_old_secrets,
 )
+from tasks_app.client.together import Changed, RowChange, reschedule_with
 from tasks_app.testing import (
     FrozenClock,
     assert_not_scheduled,
@@ -480,3 +481,24 @@ def kit(at: datetime, punctual: Punctual) -> int:
     punctual.clock.run_for(TOMORROW)
     punctual.assert_scheduled(index, "a", payload={})
     return settled + punctual.run_due() + len(scheduled(send))
+
+
+MOVE_EXPIRY = RowChange(
+    lock="SELECT id, expires_at, TRUE AS allowed FROM example_order WHERE id = %(id)s FOR NO KEY UPDATE",
+    write="written AS (UPDATE example_order o SET expires_at = %(at)s FROM own, moved WHERE o.id = own.id RETURNING 1)",
+    answer="own.expires_at",
+    event="order.expiry_moved",
+    data="jsonb_build_object('order', own.id)",
+)
+
+
+def move_expiry(order_id: int, at: datetime) -> datetime | None:
+    changed: Changed | None = reschedule_with(
+        MOVE_EXPIRY, "EXAMPLE_EXPIRE", order_id, at=at, params={"id": order_id}, tenant=INTERNAL_TENANT
+    )
+    if changed is None or changed.task is None:
+        return None
+    task: Scheduled = changed.task
+    assert task.outcome is Outcome.UPDATED
+    before: datetime = changed.row[0]
+    return before

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from tasks_app import client, testing
-from tasks_app.client import campaigns, compensation, jobs, rolling, subscriptions
+from tasks_app.client import campaigns, compensation, jobs, rolling, subscriptions, together
 from tasks_app.client.declared import AllOptions, CancelOptions, MoveOptions, Options
 from tasks_app.core import handlers
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 EXAMPLE, WRONG = HERE / "example_app.py", HERE / "wrong_uses.py"
-PUBLIC = [client, campaigns, compensation, jobs, rolling, subscriptions, testing]
+PUBLIC = [client, campaigns, compensation, jobs, rolling, subscriptions, together, testing]
 
 
 @pytest.fixture(scope="module")

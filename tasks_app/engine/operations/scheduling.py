@@ -10,9 +10,10 @@ from tasks_app.core.memory import collector_paused
 from tasks_app.engine import tracing
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.alike import Alike, alike
-from tasks_app.lifecycle.request import Request, build, like_it
+from tasks_app.lifecycle.request import Request, Unit, build, like_it
 from tasks_app.lifecycle.schedule import Scheduled
 from tasks_app.lifecycle.shards import shards_of
+from tasks_app.lifecycle.together import Changed, RowChange, reschedule_with
 
 
 @collector_paused()
@@ -77,6 +78,32 @@ def scheduled(verb: Callable[..., list[Scheduled]], requests: Sequence[Request],
                 earliest[shard] = min(answer.due, earliest.get(shard, answer.due))
         wake_on_commit(earliest)
     return answers
+
+
+def scheduled_alone(verb: Callable[..., list[Scheduled]], request: Request, *by: str) -> Scheduled:
+    """scheduled, for a single request: what is worth its while for many would take as long as the rest."""
+    if tracing.traced_call():
+        return scheduled(verb, [request], *by)[0]
+    [answer] = verb([request], *by)
+    if answer.due is not None:
+        _wake(request.unit, answer.due)
+    return answer
+
+
+def rescheduled_with(change: RowChange, request: Request, params: Mapping[str, object]) -> Changed | None:
+    """The same for a new time and a row of the caller's. Nothing is done if they are not in one database, nor for a
+    call that is traced: that takes more than one statement."""
+    if change.using != conf().DATABASE or tracing.traced_call():
+        return None
+    changed = reschedule_with(change, request, params)
+    if changed is not None and changed.task is not None:
+        _wake(request.unit, changed.task.due)
+    return changed
+
+
+def _wake(unit: Unit, due: float) -> None:
+    tenant, task_type, key = unit
+    wake_on_commit({shards_of((tenant,), (task_type,), (key,))[0]: due})
 
 
 def _traced(verb: Callable[..., list[Scheduled]], requests: Sequence[Request], *by: str) -> list[Scheduled]:

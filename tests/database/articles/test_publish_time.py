@@ -1,16 +1,20 @@
 """Changing the publish time: one article or many, what moves, what is told, and what is refused."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import transaction
+from django.db import DataError, transaction
 
 from articles_app.errors import InvalidArticle, StaleArticle, UnknownArticle
-from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_time, change_publish_times
+from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_time, change_publish_times, withdraw
+from articles_app.lifecycle.publish_time import CHANGE_WITH_TASK
 from articles_app.states import ArticleStatus
 from articles_app.units import PUBLISH
-from tasks_app.client import ScheduleConflict, cancel
+from tasks_app.client import InvalidTask, ScheduleConflict, cancel
+from tasks_app.client.together import reschedule_with
 from tasks_app.lifecycle.start import start
+from tests.support import events
 from tests.support.articles import (
     IN_STATE,
     MONDAY,
@@ -27,6 +31,7 @@ from tests.support.articles import (
     published,
     row,
     told,
+    write_past_lifecycle,
 )
 from tests.support.engine import claim_due, make_due
 from tests.support.moves import FINAL, OK, RETRY, settled
@@ -126,11 +131,12 @@ def test_a_task_that_says_done_of_an_unpublished_article_does_not_swallow_the_ch
 
 
 @pytest.mark.parametrize("make", [published, offline])
-def test_what_is_or_was_live_keeps_its_time_and_says_so(make):
+def test_what_is_or_was_live_keeps_its_time_and_says_so(make, django_assert_num_queries):
     article = make()
     before, events = row(article), history(article)
 
-    answer = change_publish_time(article, TUESDAY, actor="bob", revision=1)
+    with django_assert_num_queries(1):
+        answer = change_publish_time(article, TUESDAY, actor="bob", revision=1)
 
     after = row(article)
     assert answer.outcome is TimeOutcome.IGNORED
@@ -181,6 +187,94 @@ def test_a_schedule_that_can_not_be_made_takes_the_column_back(monkeypatch):
 
     seen = {(row(article).publish_time, publish_task(article).due_at) for article in articles}
     assert (seen, told()) == ({(MONDAY, MONDAY)}, [])
+
+
+# One that waits, in one statement with its task.
+
+
+def test_one_that_waits_is_changed_by_one_statement(django_assert_num_queries):
+    article = approved(MONDAY)
+
+    with django_assert_num_queries(1):
+        change_publish_time(article, TUESDAY, actor="bob")
+
+    assert events.kinds("*")[-2:] == ["task.updated", "article.publish_time_changed"]
+    assert publish_task(article).due_at == row(article).publish_time == TUESDAY
+
+
+@pytest.mark.parametrize("kept", ["task.updated", "article.publish_time_changed"])
+def test_one_that_waits_tells_only_what_is_kept(settings, kept):
+    article = approved(MONDAY)
+    settings.PUNCTUAL = settings.PUNCTUAL | {"EVENTS": [kept]}
+    before = events.kinds()
+
+    change_publish_time(article, TUESDAY, actor="bob")
+
+    assert events.kinds() == [*before, kept]
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        lambda article: claim_task(publish_task(article)),
+        lambda article: cancel(PUBLISH, article, by="operator"),
+        lambda article: withdraw(article, actor="ann"),
+    ],
+    ids=["running", "cancelled", "draft"],
+)
+def test_what_takes_more_than_one_statement_is_still_changed_once(meanwhile):
+    article = approved(MONDAY)
+    meanwhile(article)
+    revision = row(article).revision
+
+    answer = change_publish_time(article, TUESDAY, actor="bob", revision=revision)
+
+    assert answer.outcome is not TimeOutcome.UPDATED
+    assert row(article).revision == answer.revision == revision + 1
+    assert (history(article).count("change_publish_time"), len(told())) == (1, 1)
+
+
+def test_a_stale_one_keeps_its_task_where_it_is():
+    article = approved(MONDAY)
+
+    with pytest.raises(StaleArticle):
+        change_publish_time(article, TUESDAY, actor="bob", revision=1)
+
+    assert (row(article).publish_time, publish_task(article).due_at, told()) == (MONDAY, MONDAY, [])
+
+
+def test_one_that_is_live_keeps_its_time_even_if_a_task_is_left():
+    article = approved(MONDAY)
+    write_past_lifecycle(article, status="PUBLISHED", published_at=MONDAY)
+
+    assert change_publish_time(article, TUESDAY, actor="bob").outcome is TimeOutcome.IGNORED
+    assert (row(article).publish_time, publish_task(article).due_at, told()) == (MONDAY, MONDAY, [])
+
+
+def test_a_row_in_another_database_is_not_changed_with_its_task():
+    article = approved(MONDAY)
+    params = {"id": article, "revision": None, "verb": "change_publish_time", "actor": "bob"}
+
+    assert (
+        reschedule_with(replace(CHANGE_WITH_TASK, using="other"), PUBLISH, article, at=TUESDAY, params=params) is None
+    )
+    assert (row(article).publish_time, publish_task(article).due_at) == (MONDAY, MONDAY)
+
+
+def test_a_task_never_moves_without_its_row():
+    article = approved(MONDAY)
+    picky = replace(CHANGE_WITH_TASK, write=CHANGE_WITH_TASK.write.replace("a.id = own.id", "a.id = -own.id"))
+    params = {"id": article, "revision": None, "verb": "change_publish_time", "actor": "bob"}
+
+    with pytest.raises(DataError, match="would be moved without its row"), transaction.atomic():
+        reschedule_with(picky, PUBLISH, article, at=TUESDAY, params=params)
+
+    assert (row(article).publish_time, publish_task(article).due_at) == (MONDAY, MONDAY)
+
+
+def test_a_parameter_that_the_statement_has_itself_is_refused():
+    with pytest.raises(InvalidTask, match="params has at, key, which the statement has itself"):
+        reschedule_with(CHANGE_WITH_TASK, PUBLISH, 1, at=TUESDAY, params={"key": 1, "at": MONDAY})
 
 
 # Many at once.

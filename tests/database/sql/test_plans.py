@@ -4,6 +4,7 @@ Each one is planned as the engine runs it, once for any parameter, beside some h
 What the engine does most is run beside both, too, and may touch no more pages of our tables beside the larger one.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, timedelta
@@ -485,6 +486,7 @@ def test_every_statement_is_planned():
     with_rows = {name for name in sql._files() if "--rows" in sql._text(name)}
 
     assert with_rows == ROWS.keys()
+    assert {name for name, text in statements().items() if re.search(r"^--\w+$", text, re.MULTILINE)} == set()
     assert len(statements()) > 80
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
+from articles_app.lifecycle import change_publish_time
 from tasks_app import outgoing, sql
 from tasks_app.client import ensure, handler, reschedule, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
@@ -22,6 +23,7 @@ from tasks_app.engine.worker.spans import _drawn
 from tasks_app.lifecycle.traces import Trace, forget_traces, keep_traces
 from tasks_app.models import ScheduleTask, TaskTrace
 from tests.support.api import Api
+from tests.support.articles import TUESDAY, approved, publish_task
 from tests.support.engine import claim_due, make_due, run_due
 from tests.support.graphs import family, job_named, run_all
 from tests.support.jobs import make
@@ -46,6 +48,16 @@ def traces(settings) -> Iterator[Traces]:
 
 def share(settings, value: float) -> None:
     settings.PUNCTUAL = settings.PUNCTUAL | {"TRACE_SHARE": value}
+
+
+def test_a_row_that_is_changed_with_its_task_is_traced_as_well(traces):
+    article = approved()
+
+    with traces.request() as request:
+        change_publish_time(article, TUESDAY, actor="bob")
+
+    assert parent_of(traces.one("reschedule")) == request.get_span_context().span_id
+    assert publish_task(article).due_at == TUESDAY
 
 
 @pytest.mark.parametrize("task_type", [*ONE_BY_ONE, *TWO_PHASES, *TOGETHER])
