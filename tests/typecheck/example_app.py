@@ -152,7 +152,6 @@ from tasks_app.client.subscriptions import (
     resume_subscription,
     withdraw_old_secrets,
 )
-from tasks_app.client.together import Changed, RowChange, reschedule_with
 from tasks_app.testing import (
     FrozenClock,
     assert_not_scheduled,
@@ -164,6 +163,7 @@ from tasks_app.testing import (
     scheduled,
 )
 from tasks_app.testing.plugin import Punctual
+from tasks_app.together import Changed, RowChange, reschedule_with
 
 TOMORROW = timedelta(days=1)
 

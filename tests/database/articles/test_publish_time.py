@@ -12,8 +12,8 @@ from articles_app.lifecycle.publish_time import CHANGE_WITH_TASK
 from articles_app.states import ArticleStatus
 from articles_app.units import PUBLISH
 from tasks_app.client import InvalidTask, ScheduleConflict, cancel
-from tasks_app.client.together import reschedule_with
 from tasks_app.lifecycle.start import start
+from tasks_app.together import reschedule_with
 from tests.support import events
 from tests.support.articles import (
     IN_STATE,
