@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=IMAGES, help="another folder than docs/images")
     options = parser.parse_args()
     with fresh_stack() as stack:
-        from .camera import open_browser, take
+        from .camera import Error, open_browser, take
         from .table import PICTURES
 
         known = [picture.name for picture in PICTURES]
@@ -30,15 +30,22 @@ def main() -> None:
         with _timed("beats, workers and the web process"):
             stack.start()
         with open_browser() as browser:
+            missing = []
             for picture in wanted:
                 for scene in picture.scenes:
                     if told := scenes.pop(scene, None):
                         with _timed(scene.__name__):
                             next(told, None)
-                with _timed(picture.name):
-                    path = take(picture, browser, stack.url, options.into)
+                try:
+                    with _timed(picture.name):
+                        path = take(picture, browser, stack.url, options.into)
+                except (AssertionError, Error) as error:  # the others may come out well
+                    missing.append(f"{picture.name}: {error}")
+                    continue
                 if path.stat().st_size > MOST_BYTES:
-                    raise SystemExit(f"{path} has {path.stat().st_size:,} bytes; {MOST_BYTES:,} is the most.")
+                    missing.append(f"{picture.name}: {path.stat().st_size:,} bytes, and {MOST_BYTES:,} is the most")
+    if missing:
+        raise SystemExit("\n\n".join(missing))
 
 
 class _timed:

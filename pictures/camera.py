@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from django.test import Client
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from .scenes.people import person
 from .table import Picture
 
+__all__ = ["Error", "open_browser", "take"]
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE_MS = 80_000
+PATIENCE_MS = 30_000
 
 
 @contextmanager

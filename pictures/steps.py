@@ -9,10 +9,10 @@ def open_draft(page: Page) -> None:
 
 def preview_move(page: Page) -> None:
     page.locator("#action-toggle").check()
-    page.get_by_label("Action").select_option(label="Move publish times …")
-    page.get_by_role("button", name="Run").click()
-    page.get_by_label("Days").fill("1")
-    page.get_by_role("button", name="Show what it would do").click()
+    page.locator("select[name=action]").select_option(label="Move publish times …")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator("[name=days]").fill("1")
+    page.locator("button[name=step]").first.click()
 
 
 def retry_all(page: Page) -> None:

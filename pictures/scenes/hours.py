@@ -27,7 +27,8 @@ def hours(stack: Stack) -> Iterator[None]:
     yield
     schedule_many("REPORT_BUILD", [{"key": f"month-{n}", "payload": {"pages": PAGES}} for n in range(1, REPORTS + 1)])
     _reminders(dice)
-    stack.wait(lambda: ScheduleTask.objects.filter(task_type="REPORT_BUILD", start_time__isnull=False), "the reports")
+    running = ScheduleTask.objects.filter(task_type="REPORT_BUILD", status="RUNNING")
+    stack.wait(lambda: running.count() == REPORTS, "the reports")
     roll_up()
     _figures(dice)
 
