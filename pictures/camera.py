@@ -14,7 +14,13 @@ from .table import Picture
 
 __all__ = ["Error", "open_browser", "take"]
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
+# The page scrolls its menu to where one is, by the height that the window had.
+_MENU_FROM_ITS_TOP = """() => {
+    const inside = [...document.querySelectorAll("nav *, aside *, #nav-sidebar *")];
+    inside.filter(one => one.scrollTop).forEach(one => { one.scrollTop = 0; });
+    inside.find(one => one.matches("a.active, a[aria-current]"))?.scrollIntoView({block: "nearest"});
+}"""
 
 
 @contextmanager
@@ -66,6 +72,7 @@ def _write(page: Page, picture: Picture, path: Path) -> Path:
         # Not Playwright's whole page, on which the menu would end where the window did.
         height = page.evaluate("document.documentElement.scrollHeight")
         page.set_viewport_size({"width": picture.size[0], "height": height})
+        page.evaluate(_MENU_FROM_ITS_TOP)
     page.screenshot(path=path, animations="disabled")
     return path
 

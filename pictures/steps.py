@@ -12,7 +12,7 @@ def preview_move(page: Page) -> None:
     page.locator("select[name=action]").select_option(label="Move publish times …")
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator("[name=days]").fill("1")
-    page.locator("button[name=step]").first.click()
+    page.get_by_role("button", name="Preview", exact=True).click()
 
 
 def retry_all(page: Page) -> None:

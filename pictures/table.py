@@ -67,9 +67,11 @@ PICTURES = (
         **EDITORS,
     ),
     Picture("overview", "", WIDE, (letters, products, hours), ("Tasks a minute", "Service levels"), whole=True),
-    Picture("service-levels", "", WIDE, (hours,), ("Last down",), part="section:has(> h2:text('Service levels'))"),
+    Picture("service-levels", "", WIDE, (hours,), ("Last down",), part=".pu-card:has(> h2:text('Service levels'))"),
     Picture("fleet", "tasks_app/node/", WIDE, (products, hours), ("Chores of the beats",), whole=True),
-    Picture("coverage", "inventory_app/product/coverage/", WIDE, (products,), ("not known there",), whole=True),
+    Picture(
+        "coverage", "inventory_app/product/coverage/", WIDE, (products,), ("unknown to the stock system",), whole=True
+    ),
     Picture(
         "forecast", "tasks_app/jobdefinition/forecast/", LOW, (jobs, hours), ("Capacity", "firings in one minute"), True
     ),
@@ -91,8 +93,6 @@ PICTURES = (
         ("Last deliveries",),
         steps=steps.open_subscription,
     ),
-    Picture(
-        "campaign", "tasks_app/campaign/", (1400, 800), (letters, replay), ("RUNNING",), steps=steps.open_campaign
-    ),
-    Picture("safeguards", "tasks_app/safeguard/", WIDE, (guards,), ("What they did", "forbid by olga"), whole=True),
+    Picture("campaign", "tasks_app/campaign/", (1400, 800), (letters, replay), ("RUNNING",), steps=steps.open_campaign),
+    Picture("safeguards", "tasks_app/safeguard/", (1400, 800), (guards,), ("What they did", "by olga"), whole=True),
 )

@@ -18,16 +18,18 @@ DRAFT = "Winter opening hours"
 def articles(stack: Stack) -> Iterator[None]:
     """Two are long live; the others come once there is somebody to audit and publish them."""
     begun = now() - timedelta(hours=6)
-    with frozen_clock(begun):
-        for title, hours in (("Ten years of our shop", 3), ("Returns made simple", 5)):
-            _live(_draft(title, begun + timedelta(hours=hours)))
+    with frozen_clock(begun) as clock:
+        for title in ("Ten years of our shop", "Returns made simple"):
+            _live(_draft(title, clock.now))
+            clock.advance(timedelta(minutes=94))
     yield
     at = now()
-    _submitted("Gift guide: ideas under 20 euros", at + timedelta(days=6))
-    _submitted("Meet the people behind our coffee", at + timedelta(days=3, minutes=20))
-    _submitted("How we test a rain jacket", at + timedelta(days=1, hours=2))
-    _submitted("The miracle pan", at + timedelta(hours=4), "It contains a forbidden word.")
-    _draft(DRAFT, at.replace(minute=0, second=0, microsecond=0) + timedelta(days=2, hours=1))
+    full = at.replace(minute=0, second=0, microsecond=0)
+    _submitted("Gift guide: ideas under 20 euros", full + timedelta(days=6))
+    _submitted("Meet the people behind our coffee", full + timedelta(days=3, hours=2, minutes=30))
+    _submitted("How we test a rain jacket", full + timedelta(days=1, hours=2))
+    _submitted("The miracle pan", full + timedelta(hours=4, minutes=15), "It contains a forbidden word.")
+    _draft(DRAFT, full + timedelta(days=2, hours=1))
     _live(_draft("Flash sale: lamps", at, until=at + timedelta(minutes=45)))
     _submitted("A new lamp from Denmark", at + timedelta(minutes=12))
     _submitted("The autumn catalogue is here", at + timedelta(seconds=75))

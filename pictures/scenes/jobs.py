@@ -24,9 +24,9 @@ JOBS = (
 
 
 def jobs(stack: Stack) -> Iterator[None]:
+    yield
     with transaction.atomic():
         for count, name, task_type, cron, lane in JOBS:
             for n in range(1, count + 1):
                 request = JobRequest(f"{name} {n}", task_type, {}, cron=cron, lane=lane)
                 create_job(request, olga("the shop opens"), tenant="default")
-    yield

@@ -17,13 +17,13 @@ from .people import olga
 from .times import MINUTE, execute, now
 
 MAILS, PUSHES, STRANGERS = 480, 130, 12
-STEPS, STEP = 60, timedelta(minutes=20)
+STEPS, STEP = 120, timedelta(minutes=10)
 LAST = timedelta(minutes=20)  # what is younger trips the safeguards
 
 # The defaults of columns are no part of the stopped clock.
 _WHEN = """
 UPDATE punctual_dead_letter d SET created_at = t.finish_time FROM punctual_task t WHERE t.id = d.task_id;
-UPDATE punctual_alarm_alert a SET created_at = CASE a.kind WHEN 'opened' THEN i.opened_at + interval '1 min' ELSE i.told_at END
+UPDATE punctual_alarm_alert a SET created_at = i.opened_at + interval '6 s', done_at = i.opened_at + interval '7 s'
 FROM punctual_alarm_incident i WHERE i.id = a.incident
 """
 
@@ -31,9 +31,9 @@ FROM punctual_alarm_incident i WHERE i.id = a.incident
 def letters(stack: Stack) -> Iterator[None]:
     dice, begun = random.Random(4), now() - STEPS * STEP - LAST
     # From the afternoon on ever more mails, as people come; the warehouse all day, the strangers now and then.
-    mails = _spread(MAILS, [max(0, step - 40) ** 1.5 for step in range(STEPS)])
-    pushes = _spread(PUSHES, [1 + step / 8 * dice.random() for step in range(STEPS)])
-    strangers = _spread(STRANGERS, [dice.random() < 0.15 for step in range(STEPS)])
+    mails = _spread(MAILS, [max(0, step - 80) ** 1.5 for step in range(STEPS)])
+    pushes = _spread(PUSHES, [1 + step / 16 * dice.random() for step in range(STEPS)])
+    strangers = _spread(STRANGERS, [dice.random() < 0.08 for step in range(STEPS)])
     stack.mail_down.touch()
     _alarm(stack)
     with frozen_clock(begun) as clock:
@@ -65,10 +65,10 @@ def _alarm(stack: Stack) -> None:
     hook = stack.receiver.address("/on-call")
     channel = create_channel(ChannelRequest(name="on call", kind="webhook", url=hook), by, None).channel
     for name, conditions, runbook in (
-        ("Tasks that give up", ("dead", "blocked"), "https://wiki.example.com/runbooks/dead-letters"),
+        ("Tasks that give up", ("dead", "blocked"), "https://wiki.example.com/mail"),
         ("The scheduler itself", ("trouble",), ""),
     ):
-        create_rule(RuleRequest(name, conditions, (channel.id,), repeat_seconds=4 * 3600, runbook=runbook), by, None)
+        create_rule(RuleRequest(name, conditions, (channel.id,), repeat_seconds=86_400, runbook=runbook), by, None)
     read_events()  # from here on
 
 

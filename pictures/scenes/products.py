@@ -18,7 +18,13 @@ PRODUCTS, AT_A_TIME = 100_000, 5_000
 NOT_FOUND, MALFORMED = 214, 37
 WINDOW = timedelta(days=10)
 DAYS = 31
+QUIET = timedelta(minutes=5)
 
+# Whatever came due before there is a worker would count as late.
+_LATER = """
+UPDATE punctual_task SET due_at = due_at + %(quiet)s, execute_time = execute_time + %(quiet)s
+WHERE task_type = 'STOCK_SYNC' AND due_at < clock_timestamp() + %(quiet)s
+"""
 # As the last round has left them: each is due a window after its last sync.
 _SYNCED = """
 UPDATE product p SET stock_synced_at = t.due_at - %s
@@ -38,6 +44,7 @@ def products(stack: Stack) -> Iterator[None]:
         _add("B-", MALFORMED)
         clock.run_for(timedelta(minutes=5))  # all its tries
         _switch(malformed=0.0)
+    execute(_LATER, {"quiet": QUIET})
     execute(_SYNCED, [WINDOW])
     _note_hours(dice)
     execute("ANALYZE product, punctual_task")
@@ -56,7 +63,7 @@ def _switch(**switches: float) -> None:
 def _note_hours(dice: random.Random) -> None:
     """A day of trouble, nine days ago; else as today."""
     hour, never = now().replace(minute=0, second=0, microsecond=0), NOT_FOUND + MALFORMED
-    late = {n: 0 for n in range(DAYS * 24)} | {98 + n: round(4_000 * (1 - abs(n - 9) / 10)) for n in range(19)}
+    late = dict.fromkeys(range(DAYS * 24), 0) | {98 + n: round(4_000 * (1 - abs(n - 9) / 10)) for n in range(19)}
     CoverageHour.objects.bulk_create(
         CoverageHour(
             hour=hour - n * timedelta(hours=1),

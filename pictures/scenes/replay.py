@@ -19,8 +19,6 @@ def replay(stack: Stack) -> Iterator[None]:
     wanted = Filter(tenant="default", task_type="INVOICE_SEND", state="DEAD")
     with transaction.atomic():
         by = olga("the mail server is back")
-        made = start_campaign(
-            Verb.REPLAY, wanted, by, Pace(rate=RATE), selection="State: Dead, Type: INVOICE_SEND"
-        )
+        made = start_campaign(Verb.REPLAY, wanted, by, Pace(rate=RATE), selection="State: Dead, Type: INVOICE_SEND")
     half = (MAILS + STRANGERS) // 2
     stack.wait(lambda: find_campaign(made.id).done >= half, "half of the replay")
