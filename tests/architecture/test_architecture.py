@@ -153,7 +153,10 @@ WRONG_IMPORTS = {
     "inventory_app/links.py": ("from tasks_app.conf import conf", "Other apps come in through tasks_app.client"),
     "demo_app/handlers.py": ("from tasks_app import testing", "Other apps come in through tasks_app.client"),
     "articles_app/units.py": ("from tasks_app.api import tasks", "Other apps come in through tasks_app.client"),
-    "chaos/journal.py": ("from tests.support import wait", "What measures, breaks and pictures the scheduler needs no tests"),
+    "chaos/journal.py": (
+        "from tests.support import wait",
+        "What measures, breaks and pictures the scheduler needs no tests",
+    ),
 }
 
 
