@@ -31,7 +31,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo test prove chaos lint lock clients messages bench bench-peers clean
+.PHONY: help setup up demo test prove chaos lint lock clients messages pictures bench bench-peers clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ clients: $(DEV) ## make the clients in clients/ from docs/openapi.json, after a 
 
 messages: $(DEV) ## write what is said on pages into the catalogues, for translation, and compile them
 	$(RUN) -m tests.support.catalog
+
+pictures: $(DEV) ## take the pictures in docs/images again, on a stack of its own; NAME=fleet for one of them
+	$(RUN) -m pictures $(NAME)
 
 bench: $(DEV) ## measure
 	$(RUN) -m bench

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pictures.table import PICTURES
 from tasks_app.core.rules import Rule
 from tasks_app.core.states import MOVES, Status
 
@@ -152,7 +153,10 @@ WRONG_IMPORTS = {
     "inventory_app/links.py": ("from tasks_app.conf import conf", "Other apps come in through tasks_app.client"),
     "demo_app/handlers.py": ("from tasks_app import testing", "Other apps come in through tasks_app.client"),
     "articles_app/units.py": ("from tasks_app.api import tasks", "Other apps come in through tasks_app.client"),
-    "chaos/journal.py": ("from tests.support import wait", "What measures and breaks the scheduler needs no tests"),
+    "chaos/journal.py": (
+        "from tests.support import wait",
+        "What measures, breaks and pictures the scheduler needs no tests",
+    ),
 }
 
 
@@ -204,3 +208,13 @@ def test_the_page_of_rules_has_each_of_them():
     told = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
 
     assert told == set(Rule)
+
+
+def test_every_picture_is_in_the_table_and_on_a_page():
+    named = [picture.name for picture in PICTURES]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    shown = {name for page in pages for name in re.findall(r"images/([\w-]+)\.png\)", page.read_text())}
+
+    assert len(named) == len(set(named))
+    assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == {f"{name}.png" for name in named}
+    assert shown == set(named)

@@ -1,0 +1,16 @@
+"""The project's settings, with the handlers of a shop, and names of machines that are the same on every machine."""
+
+import os
+import socket
+import sys
+
+from scheduler_project.settings import *  # noqa: F403
+from scheduler_project.settings import BASE_DIR, INSTALLED_APPS, PUNCTUAL
+
+sys.path.append(str(BASE_DIR / "pictures"))  # its app is called as it would be in somebody's project
+INSTALLED_APPS = [*INSTALLED_APPS, "shop"]
+PUNCTUAL = PUNCTUAL | {"OUTGOING_ALLOW": ["127.0.0.1"]}  # where receiver.py listens
+
+# Pages name processes by their host, and nobody's own machine belongs into a picture.
+_host = os.environ.get("PICTURES_HOST", "web-1")
+socket.gethostname = lambda: _host
