@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
@@ -158,5 +157,5 @@ def _percentiles(points: Mapping[datetime, Figures]) -> list[Series]:
 
 def _ran_in(where: str, begin: datetime, step: timedelta) -> str:
     """The tasks whose last run was in this time; `where` is their list."""
-    asked = {"when": "ran", "since": f"{begin:%Y-%m-%dT%H:%M}", "until": f"{begin + step:%Y-%m-%dT%H:%M}"}
-    return f"{where}?{urlencode(asked)}"
+    since, until = (f"{at:%Y-%m-%dT%H%%3A%M}" for at in (begin, begin + step))
+    return f"{where}?when=ran&since={since}&until={until}"

@@ -67,6 +67,8 @@ def filled() -> list[JobDefinition]:
         {"cron": "45 * * * *", "max_runs": 3},
         {"every": 7200, "max_runs": 2},
         {"at": now + timedelta(hours=5, seconds=13)},
+        {"at": now + timedelta(hours=5, seconds=13), "jitter": 3599},
+        {"cron": f"15 * * * {(now + DAY).isoweekday() % 7}"},
         {"at": now + timedelta(days=3)},
     ]
     return [make(f"job {place}", **one) for place, one in enumerate(options)]
