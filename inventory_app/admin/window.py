@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from inventory_app.conf import LONGEST_WINDOW
 from inventory_app.coverage import Coverage, horizon, interval_for, read_coverage, step_for
-from inventory_app.lifecycle import apply_window, change_window
+from inventory_app.lifecycle import apply_window, change_window, current_window
 from tasks_app.client.rolling import Timer
 
 from .coverage import load_chart
@@ -39,20 +39,20 @@ class WindowForm(forms.Form):
 
 
 def window_page(request: HttpRequest, admin) -> HttpResponse:
-    coverage = read_coverage()
-    form = WindowForm(request.POST if request.method == "POST" else None, initial=_typed(coverage.window))
+    window = current_window().length
+    form = WindowForm(request.POST if request.method == "POST" else None, initial=_typed(window))
     context = admin.admin_site.each_context(request) | {
         "opts": admin.opts,
         "title": gettext("Change the window"),
         "form": form,
-        "window": span(coverage.window),
+        "window": span(window),
     }
     if form.is_bound and form.is_valid():
         # What is carried out is what was shown: the length of the preview, typed anew or not.
         shown = request.POST.get("shown")
         if request.POST.get("step") == "change" and shown == str(form.length.total_seconds()):
             return _change(request, form.length)
-        context["preview"] = _preview(coverage, form.length)
+        context["preview"] = _preview(read_coverage(), form.length)
         context["changed_since"] = request.POST.get("step") == "change"
     return TemplateResponse(request, "inventory_app/window.html", context)
 

@@ -107,8 +107,8 @@ def _processes(nodes: list[NodeView], most: int | None) -> list[NodeView]:
 def _versions(status: SchedulerStatus) -> list[tuple[str, int]]:
     """How many of the live processes have which; empty: all have the same. A beat says it after some moments."""
     told = [node for node in status.nodes if node.live and (node.version or node.up_seconds > SAYS_SECONDS)]
-    found = Counter(node.version or gettext("unknown") for node in told)
-    return found.most_common() if len(found) > 1 else []
+    found = Counter(node.version for node in told)
+    return [(name or gettext("unknown"), count) for name, count in found.most_common()] if len(found) > 1 else []
 
 
 def parts(names: Iterable[str]) -> list[tuple[str, str]]:

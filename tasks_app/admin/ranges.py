@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
@@ -114,10 +113,11 @@ def _since(known: datetime | None, begin: datetime) -> str:
 
 
 def _charts(chosen: Range, points: Mapping[datetime, Figures], total: Figures, note: str) -> list[Chart]:
+    where = console_url("tasks_app_scheduletask_changelist")
     kept = timezone.now() - max(one.hot for one in conf().retention_classes.values())
     beside = {
         "labels": [f"{at:{chosen.label}}" for at in points],
-        "urls": [_ran_in(at, chosen.step) if at >= kept else "" for at in points],
+        "urls": [_ran_in(where, at, chosen.step) if at >= kept else "" for at in points],
         "step": chosen.head,
     }
     ran, late = _ran(chosen, points, total) + note, _late(chosen, total) + note
@@ -155,7 +155,7 @@ def _percentiles(points: Mapping[datetime, Figures]) -> list[Series]:
     ]
 
 
-def _ran_in(begin: datetime, step: timedelta) -> str:
-    """The tasks whose last run was in this time."""
-    asked = {"when": "ran", "since": f"{begin:%Y-%m-%dT%H:%M}", "until": f"{begin + step:%Y-%m-%dT%H:%M}"}
-    return f"{console_url('tasks_app_scheduletask_changelist')}?{urlencode(asked)}"
+def _ran_in(where: str, begin: datetime, step: timedelta) -> str:
+    """The tasks whose last run was in this time; `where` is their list."""
+    since, until = (f"{at:%Y-%m-%dT%H%%3A%M}" for at in (begin, begin + step))
+    return f"{where}?when=ran&since={since}&until={until}"

@@ -25,6 +25,7 @@ _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT",
 _DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 _WORDS = {4: dict(zip(_MONTHS, range(1, 13), strict=True)), 5: dict(zip(_DAYS, range(7), strict=True))}
 _DAY_FIELDS = (3, 5)
+_ALL_DAYS, _ALL_MONTHS, _ALL_WEEKDAYS = set(range(1, 32)), set(range(1, 13)), set(range(7))
 _MACROS = {
     "@YEARLY": "0 0 1 1 *",
     "@ANNUALLY": "0 0 1 1 *",
@@ -45,6 +46,7 @@ class Cron:
     text: str  # as it was given, in single spaces
     words: str
     every_hour: bool  # follows elapsed time: no hour is left out, so a clock change moves nothing
+    every_day: bool
     _engine: CronSim = field(repr=False, compare=False)
 
     def walls(self, after: datetime) -> Iterator[datetime]:
@@ -54,6 +56,8 @@ class Cron:
         return engine
 
     def fires_on(self, day: date) -> bool:
+        if self.every_day:
+            return True
         midnight = datetime(day.year, day.month, day.day)  # noqa: DTZ001  (a wall clock has no zone)
         return next(self.walls(midnight - timedelta(seconds=1))).date() == day
 
@@ -93,7 +97,8 @@ def _parse(text: str) -> Cron:
     except (CronSimError, StopIteration):
         # The fields are good, so what is left to complain about is a day that does not exist.
         raise InvalidTask(f"cron {text!r} never fires: there is no such day. Change the day or the month.") from None
-    return Cron(text, _in_words(plain, engine.day_and), len(engine.hours) == 24, engine)
+    every_day = engine.days >= _ALL_DAYS and engine.months >= _ALL_MONTHS and engine.weekdays >= _ALL_WEEKDAYS
+    return Cron(text, _in_words(plain, engine.day_and), len(engine.hours) == 24, every_day, engine)
 
 
 def _refuse_what_is_no_text(text: object) -> None:

@@ -185,10 +185,8 @@ def _crons(cron: Cron, low: int, high: int, ahead: int) -> list[int]:
         if cron.fires_on(day):
             clock = cron.times_of_day() if clock is None else clock
             midnight = (day - _EPOCH).days * SECONDS - ahead
-            if low <= midnight and midnight + SECONDS <= high:
-                found += [midnight + at for at in clock]
-            else:
-                found += [midnight + at for at in clock if low <= midnight + at < high]
+            first, end = bisect_left(clock, low - midnight), bisect_left(clock, high - midnight)
+            found += [midnight + at for at in clock[first:end]]
         day += _DAY
     return found
 

@@ -247,7 +247,10 @@ def somebody_dispatches() -> bool:
 def read_nodes() -> list[NodeView]:
     # Asked of the database: this process's clock may differ.
     ages = {"age": Now() - F("seen_at"), "renewed": Now() - F("renewed_at"), "up": Now() - F("started_at")}
-    rows = Node.objects.annotate(**ages).order_by("kind", "name")
+    # As tuples: of a fleet of hundreds, to make an object of each row took half of the time.
+    fields = ("kind", "name", "slots", "lanes", "site", "keys", "version", "figures")
+    drain = ("drained_at", "drained_by", "drain_reason")
+    rows = Node.objects.annotate(**ages).order_by("kind", "name").values_list(*ages, *fields, *drain, named=True)
     ttl, lease = conf().NODE_TTL_SECONDS, conf().SHARD_LEASE_SECONDS
     return [
         NodeView(

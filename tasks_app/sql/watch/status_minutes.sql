@@ -1,7 +1,8 @@
 -- status_minutes: the figures of the last minutes by minute and type: rolled up where they are, else from the batches, and from
 -- what was told of tasks that were away.
 -- The batches are bounded, the newest first: if nobody rolls up, an hour of them would take longer than anybody waits.
--- Counts are of all of them; of the histograms, which cost most, about a thousand are enough.
+-- Counts are of all of them; of the histograms, which cost most, about a thousand are enough. Their buckets are summed up on
+-- their own: together with the order of an array they would be sorted first, on disk.
 -- now() and not clock_timestamp(), which no index can be searched with.
 WITH rolled AS (
     SELECT minute, task_type, ok::bigint, failed::bigint, lateness::bigint[] FROM punctual_minute_figures
@@ -23,7 +24,7 @@ WITH rolled AS (
     WHERE at >= (SELECT since FROM unrolled)
     ORDER BY at DESC
     LIMIT 20000
-), bucket AS (
+), bucket AS MATERIALIZED (
     SELECT minute, task_type, h.bucket, sum(h.count)::bigint AS tasks
     FROM recent CROSS JOIN LATERAL unnest(lateness) WITH ORDINALITY AS h(count, bucket)
     WHERE place %% (total / 1000 + 1) = 0

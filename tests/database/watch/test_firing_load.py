@@ -67,6 +67,9 @@ def filled() -> list[JobDefinition]:
         {"cron": "45 * * * *", "max_runs": 3},
         {"every": 7200, "max_runs": 2},
         {"at": now + timedelta(hours=5, seconds=13)},
+        {"at": now + timedelta(hours=6)},
+        {"at": now + timedelta(hours=5, seconds=13), "jitter": 3599},
+        {"cron": f"15 * * * {(now + DAY).isoweekday() % 7}"},
         {"at": now + timedelta(days=3)},
     ]
     return [make(f"job {place}", **one) for place, one in enumerate(options)]
@@ -107,8 +110,10 @@ def test_what_is_paused_or_ended_does_not_fire_and_a_pause_may_end_within_the_da
 
 
 def test_a_job_that_waits_for_others_counts_in_its_lane_when_the_first_of_them_fires():
-    nightly(60)
+    nightly(59)
+    neighbour = make("neighbour", cron="0 0 * * *")
     parent = make("parent", cron="0 0 * * *")
+    JobDefinition.objects.filter(id=neighbour.id).update(cursor=parent.cursor)  # as if they were of one shard
     child = verbs.create(JobRequest("child", "T_QUIET", parents=["parent"], lane="low"), by()).job
     for name, parents in (("left", ["child"]), ("right", ["child"]), ("last", ["left", "right"])):
         verbs.create(JobRequest(name, "T_QUIET", parents=parents), by())

@@ -48,6 +48,21 @@ def test_a_line_has_a_gap_where_there_is_no_value_and_a_dot_where_there_is_one_a
     assert [label for label, _ in chart.rows] == ["a", "b", "d"]
 
 
+def test_what_is_drawn_by_hand_says_every_value_links_where_there_is_a_page_and_escapes_what_it_says():
+    series = [Series("<b>", "good", [3, 0, 1_000])]
+    chart = bars("x", "X", "", ["<i>", "b", "c"], series, "task", urls=["/?a=1&b='", "/b", ""])
+
+    assert chart.drawn_rows == (
+        '<tr><th scope="row"><a href="/?a=1&amp;b=&#x27;">&lt;i&gt;</a></th><td>3</td></tr>\n'
+        '<tr><th scope="row">c</th><td>1,000</td></tr>'
+    )
+    assert chart.drawn_hits == (
+        '<a href="/?a=1&amp;b=&#x27;" tabindex="-1"><rect class="pu-hit" x="0.0" y="0" width="200.0" height="120">'
+        "<title>&lt;i&gt;: &lt;b&gt; 3</title></rect></a>"
+        '<rect class="pu-hit" x="400.0" y="0" width="200.0" height="120"><title>c: &lt;b&gt; 1,000</title></rect>'
+    )
+
+
 @pytest.mark.parametrize(
     ("highest", "top"),
     [(0.25, "10 ms"), (1_001, "10 s"), (40_000, "1 min"), (60_001, "10 min"), (2e6, "1 h"), (1e8, "10 d")],
