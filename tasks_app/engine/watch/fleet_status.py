@@ -13,7 +13,7 @@ from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.safeguards import PLANNED, WORDS, Kind, Name
-from tasks_app.core.said import said
+from tasks_app.core.said import said, said_of
 from tasks_app.engine.intervals import INTERVALS
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import Curb, LanePause, MaintenanceEntry
@@ -82,7 +82,10 @@ class Pause:
 
     @property
     def words(self) -> str:
-        return said("slowed to {rate:.3g} tasks a second", rate=self.rate) if self.rate else said("paused")
+        if not self.rate:
+            return said("paused")
+        many = 1 if self.rate == 1 else 2
+        return said_of("slowed to {rate:.3g} task a second", "slowed to {rate:.3g} tasks a second", many, rate=self.rate)
 
 
 @dataclass(frozen=True, slots=True)
