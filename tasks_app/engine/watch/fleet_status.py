@@ -85,7 +85,9 @@ class Pause:
         if not self.rate:
             return said("paused")
         many = 1 if self.rate == 1 else 2
-        return said_of("slowed to {rate:.3g} task a second", "slowed to {rate:.3g} tasks a second", many, rate=self.rate)
+        return said_of(
+            "slowed to {rate:.3g} task a second", "slowed to {rate:.3g} tasks a second", many, rate=self.rate
+        )
 
 
 @dataclass(frozen=True, slots=True)
