@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -70,7 +70,8 @@ class Stack:
     def stop(self) -> None:
         """At once: whatever they do, nobody needs it any more."""
         for process in self.processes:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         self.processes.clear()
 
@@ -95,8 +96,8 @@ def fresh_stack() -> Iterator[Stack]:
     """Its databases and the stock system are there; beats, workers and the web process are not started yet."""
     with TemporaryDirectory(prefix="punctual-pictures-") as folder, Receiver() as receiver:
         stack = Stack(Path(folder), receiver)
-        env = {"MAIL_DOWN": str(stack.mail_down), "STOCK_URL": stack.start_stock_system()}
         try:
+            env = {"MAIL_DOWN": str(stack.mail_down), "STOCK_URL": stack.start_stock_system()}
             with temporary_stack("pictures", "pictures.settings", **env):
                 try:
                     yield stack

@@ -22,8 +22,10 @@ def reschedule_with(
     """Move a unit to a new time and change your row, both or neither, in a fraction of the time that it takes one after
     the other.
 
-    If nothing was changed, the answer has no task, and is None if there is no row: it may not be changed, or the task
-    runs, is over or waits for others. Then lock your row, decide, write and call `reschedule`, all in one transaction.
+    If nothing was changed, the answer has no task: the row may not be changed, or the task runs, is over or waits for
+    others. It is None if there is no such row, or if one statement can't do it: the row is in another database than the
+    tasks, or the call is traced. In all of these cases lock your row, decide, write and call `reschedule`, all in one
+    transaction.
     """
     request = build(task_type, key, at=at, payload=KEPT, tenant=tenant)
     return rescheduled_with(change, request, params)

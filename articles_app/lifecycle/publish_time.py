@@ -5,7 +5,7 @@ One article and twenty thousand take the same statements. Lock order: the articl
 
 import logging
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -245,5 +245,6 @@ def _answer(change: NewTime, row: _Row, scheduled: Scheduled | None) -> TimeChan
 
 
 def _told(answer: TimeChange) -> Told:
-    more = {"old": answer.old.isoformat(), "new": answer.new.isoformat(), "outcome": str(answer.outcome)}
+    old, new = (at.astimezone(UTC).isoformat() for at in (answer.old, answer.new))
+    more = {"old": old, "new": new, "outcome": str(answer.outcome)}
     return Told(answer.article_id, answer.revision, answer.status, more)

@@ -157,7 +157,9 @@ class Facts:
 def title(kind: AlertKind, facts: Facts) -> str:
     """One line: the subject of a mail, the first line in a chat."""
     subject = _subject(facts)
-    return f"Well again: {subject}" if kind is AlertKind.WELL else subject
+    if kind is AlertKind.WELL:
+        return f"Well again: {subject}"
+    return subject if isinstance(subject, Said) else f"{subject[:1].upper()}{subject[1:]}"
 
 
 def sentences(kind: AlertKind, facts: Facts) -> list[str]:

@@ -50,7 +50,9 @@ def packed(sentence: Said) -> dict[str, object]:
     def told(value: object) -> object:
         if isinstance(value, Said):
             return packed(value)
-        return {"seconds": value.total_seconds()} if isinstance(value, timedelta) else value
+        if isinstance(value, timedelta):
+            return {"seconds": value.total_seconds()}
+        return value if isinstance(value, str | int | float | None) else str(value)
 
     values = {name: told(value) for name, value in sentence.values.items()}
     return {"words": sentence.words, "plural": sentence.plural, "count": sentence.count, "values": values}

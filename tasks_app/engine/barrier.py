@@ -19,7 +19,7 @@ from tasks_app.lifecycle.overdue import ask_if_long_silent
 from tasks_app.lifecycle.site import see_to
 
 from .primaries import PRIMARIES, NotPrimary, leave, opened
-from .witness import WITNESS
+from .witness import WITNESS, note_server
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +65,7 @@ class Barrier:
             raise
         if dispatching:
             row = see_to(row)
+        note_server(row)
         self._note(row)
         if row.facts is not None:
             PRIMARIES.note(row.facts, row)

@@ -10,7 +10,7 @@ import os
 import time
 from array import array
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -24,6 +24,7 @@ from django.db import DatabaseError, InterfaceError
 from tasks_app.conf import conf
 from tasks_app.core.events import Event
 from tasks_app.core.task import Task
+from tasks_app.database import our_connection
 from tasks_app.lifecycle.installation import Row, read_installation
 from tasks_app.lifecycle.start import StartedBatch
 from tasks_app.lifecycle.taken_back import (
@@ -88,23 +89,19 @@ class Witness:
 
     def interrupted(self, batch: StartedBatch, begun: Collection[int], timeline: int | None) -> None:
         """This worker had begun these tasks of it, on that timeline, and the batch is no longer its own."""
-        if timeline == self.timeline:
+        if timeline == server_timeline():
             return  # its lease ran out, or somebody gave it back
         tasks = [SeenTask(one.id, one.tenant, batch.task_type, None) for one in batch.tasks if one.id in begun]
-        try:
-            note_lost_run(read_installation(), SeenBatch(batch.batch_no, tasks), datetime.now(UTC) - REACH)
-        except (DatabaseError, InterfaceError) as error:
-            log.error("failover.not_compared error=%r", str(error).strip())
+        seen = SeenBatch(batch.batch_no, tasks)
+        _note(lambda row: note_lost_run(row, seen, datetime.now(UTC) - REACH))
 
     def partly_settled(self, batch: StartedBatch, settled: Sequence[Task]) -> set[int]:
         """This worker has settled these tasks of a batch that goes on, on another timeline than now: the ids of those
         that are not settled here."""
         tasks = [SeenTask(one.id, one.tenant, batch.task_type, None) for one in settled]
         lost = find_lost_part(SeenBatch(batch.batch_no, tasks))
-        try:
-            note_lost_part(read_installation(), SeenBatch(batch.batch_no, lost))
-        except (DatabaseError, InterfaceError) as error:
-            log.error("failover.not_compared error=%r", str(error).strip())
+        if lost:
+            _note(lambda row: note_lost_part(row, SeenBatch(batch.batch_no, lost)))
         return {one.id for one in lost}
 
     def _ask_for_standbys(self) -> bool:
@@ -168,6 +165,28 @@ class Witness:
 
 
 WITNESS = Witness()
+
+
+def note_server(row: Row) -> None:
+    """What this thread's connection leads to; each look says so, before anything is compared."""
+    our_connection()._punctual_timeline = row.facts.timeline if row.facts else None
+
+
+def server_timeline() -> int | None:
+    """Of the server that this thread's connection leads to, or led to last; None: nobody has looked."""
+    return getattr(our_connection(), "_punctual_timeline", None)
+
+
+def _note(note: Callable[[Row], object]) -> None:
+    """For people to read: a fault in it must not keep a worker from its work."""
+    try:
+        row = read_installation()
+        if row is None or row.facts is None:
+            log.error("failover.not_compared error='the server does not say what it is'")
+        else:
+            note(row)
+    except (DatabaseError, InterfaceError) as error:
+        log.error("failover.not_compared error=%r", str(error).strip())
 
 
 def _packed(subscription: str, events: Sequence[Event]) -> list:

@@ -17,7 +17,7 @@ from tasks_app.core.task import SUCCEEDED, NotYet, Outcome, Returned, Skipped, T
 from tasks_app.database import atomic, our_connection
 from tasks_app.engine.turns import end_turns_on_commit
 from tasks_app.engine.wakeup import SENDER, wake_on_commit
-from tasks_app.engine.witness import WITNESS
+from tasks_app.engine.witness import WITNESS, server_timeline
 from tasks_app.lifecycle.release import release_children
 from tasks_app.lifecycle.retry_budget import use_account
 from tasks_app.lifecycle.settle import BatchFigures, BatchLost, Settled, settle
@@ -62,8 +62,8 @@ class BatchRun:
         self._zero = time.monotonic() - (batch.clock.now() - batch.started)
         self.flush_at = time.monotonic() + FLUSH_SECONDS
         self._answered: set[int] = set()
-        self._parts: list[Settled] = []  # outcomes that were written while the batch went on
-        self._timeline = WITNESS.timeline  # of the server on which it began, or where the last of these were written
+        self._parts: list[Task] = []  # whose outcomes were written while the batch went on
+        self._timeline = server_timeline()  # of the server on which it began, or where the last of these were written
         self._writing_since = 0.0  # seconds since the epoch, here; of traced batches only
 
     # What the modes ask.
@@ -115,6 +115,7 @@ class BatchRun:
         """These were settled together with the handler's effects."""
         self.finished = finished
         self._answered |= {one.task.id for one in written}
+        self._wrote(written)
         kept = {id(one) for one in written}
         self.done = [one for one in self.done if id(one) not in kept]
         self.written += len(written)
@@ -173,7 +174,7 @@ class BatchRun:
                     tell_last(self.batch.batch_no, self.contact, pending)
             self.written += moved
             self.finished = finish
-            self._parts += pending
+            self._wrote(pending)
             self._release(pending)
             self._tell_watchers(pending)
             if moved < len(pending):
@@ -202,23 +203,24 @@ class BatchRun:
             our_connection().close()
 
     def _settle(self, pending: list[Settled], *, finish: bool) -> int:
-        our_connection().ensure_connection()  # before anything is asked: the server may be another one than before
-        pending = [*pending, *self._taken_back()]
-        if pending:
-            moved = self.write(pending, finish=finish)
-        else:
-            finish_batch(self.batch.batch_no)
-            moved = 0
-        self._timeline = WITNESS.timeline
-        return moved
+        back = self.taken_back()
+        if pending or back:
+            return max(self.write([*pending, *back], finish=finish) - len(back), 0)
+        finish_batch(self.batch.batch_no)
+        return 0
 
-    def _taken_back(self) -> list[Settled]:
+    def taken_back(self) -> list[Settled]:
         """What was written on a primary that is gone, and its standby doesn't know. It is due again, as all that was
         lost is: with the outcome, what its handler wrote there may be lost."""
-        if not self._parts or WITNESS.timeline == self._timeline:
+        our_connection().ensure_connection()  # before anything is asked: the server may be another one than before
+        if not self._parts or server_timeline() == self._timeline:
             return []
-        lost = WITNESS.partly_settled(self.batch, [one.task for one in self._parts])
-        return [one._replace(outcome=Returned()) for one in self._parts if one.task.id in lost]
+        lost = WITNESS.partly_settled(self.batch, self._parts) - {one.task.id for one in self.done}
+        return [self.settled(task, Returned()) for task in self._parts if task.id in lost]
+
+    def _wrote(self, written: list[Settled]) -> None:
+        self._parts += [one.task for one in written]
+        self._timeline = server_timeline()
 
     def write(self, settled: list[Settled], *, finish: bool) -> int:
         """settle, in the transaction if there is one."""

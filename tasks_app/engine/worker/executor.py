@@ -17,7 +17,7 @@ from tasks_app.core.task import Returned, Task
 from tasks_app.database import leave_other_databases, our_connection
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.nodes import slot_name
-from tasks_app.engine.witness import WITNESS
+from tasks_app.engine.witness import WITNESS, server_timeline
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
 
@@ -50,7 +50,7 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     tools = _tools()
     watchdog = tools.watchdog() if guarded else None  # before the start: without one it can't run
     batch = _start(batch_no, watchdog)
-    timeline = WITNESS.timeline
+    timeline = server_timeline()
     if batch is None:
         again_on_infrastructure_fault(BARRIER.doubt)
         return BatchReport(batch_no, taken=False)

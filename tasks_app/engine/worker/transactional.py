@@ -74,6 +74,7 @@ class EffectsRun:
                 for task in tasks:  # what a go has deferred is undone with it
                     task.deferred = before.get(task.id, ())
             tasks = [task for task in tasks if task.id not in self._run.gone]
+            self._run.done += self._run.taken_back()
             earlier = [one for one in self._run.done if one.task.id not in self._run.gone]
             fault: Exception | None = None
             try:

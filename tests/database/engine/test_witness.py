@@ -14,7 +14,7 @@ from tasks_app.conf import conf
 from tasks_app.core.events import Event
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.barrier import BARRIER
-from tasks_app.engine.witness import KEPT_TASKS, TOLD, WITNESS, Witness
+from tasks_app.engine.witness import KEPT_TASKS, TOLD, WITNESS, Witness, note_server
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.installation import SKIPPED_NUMBERS, look, read_installation
 from tasks_app.lifecycle.start import start
@@ -40,8 +40,15 @@ def promoted(row):
 
 def witness(row) -> Witness:
     one = Witness()
+    note_server(row)
     one.compare(row, beat=True)
     return one
+
+
+def fail_over(seen: Witness, row) -> None:
+    """The connection leads to another server from now on."""
+    note_server(promoted(row))
+    seen.compare(promoted(row), beat=False)
 
 
 def noted_tasks() -> list[tuple]:
@@ -84,9 +91,9 @@ def test_a_run_whose_start_is_not_known_any_more_is_noted_and_one_that_was_reape
     monkeypatch.setattr("tasks_app.engine.worker.executor.WITNESS", seen)
 
     @handler("T_FAILING_OVER")
-    def fail_over(task) -> None:
-        """The primary is lost meanwhile; the standby has the start of the batch, and reaps it, or has never seen it."""
-        seen.compare(promoted(row), beat=False)
+    def lose_primary(task) -> None:
+        """The standby has the start of the batch, and reaps it, or has never seen it."""
+        fail_over(seen, row)
         batches = TaskBatch.objects.filter(started_at__isnull=False)
         batches.update(finished_at=Now(), reaped=True) if kept else batches.delete()
 
@@ -100,8 +107,9 @@ def test_a_run_whose_start_is_not_known_any_more_is_noted_and_one_that_was_reape
 
 
 @pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("options", [{}, {"apply": lambda task, answer: None}], ids=["plain", "two-phase"])
 def test_what_was_settled_while_its_batch_went_on_is_noted_and_due_again_if_it_is_not_known_any_more(
-    row, monkeypatch, kept
+    row, monkeypatch, options, kept
 ):
     seen = witness(row)
     for module in ("executor", "batch_run"):
@@ -109,16 +117,15 @@ def test_what_was_settled_while_its_batch_went_on_is_noted_and_due_again_if_it_i
     monkeypatch.setattr("tasks_app.engine.worker.batch_run.FLUSH_SECONDS", 0.0)
     calls: list[str] = []
 
-    @handler("T_FAILING_OVER")
-    def fail_over(task) -> None:
-        """While the second is called, the primary is lost; the standby has the start of the batch, and perhaps its
-        first outcome."""
+    @handler("T_FAILING_OVER", **options)
+    def lose_primary(task) -> None:
+        """While the second is called. The standby has the start of the batch, and perhaps its first outcome."""
         calls.append(task.key)
         if calls == ["a", "b"]:
             assert state(first).status == "SUCCESS"
             if not kept:
                 ScheduleTask.objects.filter(id=first).update(status="RUNNING", batch_no=number, ran_in=None)
-            seen.compare(promoted(row), beat=False)
+            fail_over(seen, row)
 
     try:
         number = claimed("a", "b", "c", task_type="T_FAILING_OVER")
@@ -126,6 +133,7 @@ def test_what_was_settled_while_its_batch_went_on_is_noted_and_due_again_if_it_i
         run_batch(number, guarded=False)
         assert noted_tasks() == ([] if kept else [("settled and lost", first, "default")])
         assert TaskBatch.objects.get(batch_no=number).finished_at is not None
+        assert state(first).status == ("SUCCESS" if kept else "INIT")
         run_due()
     finally:
         REGISTRY.discard("T_FAILING_OVER")

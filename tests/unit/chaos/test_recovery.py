@@ -76,5 +76,8 @@ def test_on_time_again_counts_from_the_fault_to_the_last_task_that_was_due_and_l
         [(lost, 5)], steady(0, 40), [], on_time + [(due, due + 3) for due in steady(5, 23)] + [(30, 30)]
     )
     assert (slow.punctual, slow.on_time) == (18, False)
-    (before,) = recoveries([(lost, 5)], steady(0, 30), [], [(3, 24.5), *late])
+    again, behind = [*on_time, (3, 24.5)], [(due, due + 20) for due in steady(2, 4)]
+    (victim,) = recoveries([(lost, 5)], steady(0, 30), [], again + late)
+    assert (victim.kept_up, victim.on_time) == (True, False)
+    (before,) = recoveries([(lost, 5)], steady(0, 30), [], behind + late)
     assert (before.kept_up, before.on_time) == (False, True)
