@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -352,12 +353,15 @@ def test_a_place_is_behind_the_last_moment_that_it_has_passed_not_the_last_note(
 
 
 def test_a_place_that_has_got_further_is_noted_before_the_next_note_is_due(stream, monkeypatch):
-    monkeypatch.setattr("tasks_app.backup.stream.PAUSE_SECONDS", 3600.0)
-    commit_task("after the first note")
-    committed, stopped = now(), threading.Event()
+    stopped = threading.Event()
     running = threading.Thread(target=stream.run, args=[stopped])
     running.start()
     try:
+        wait_until(lambda: all(one.position for one in stream.shippers), SECONDS)
+        monkeypatch.setattr("tasks_app.backup.stream.PAUSE_SECONDS", 3600.0)
+        wait_until(lambda: stream._note_at > time.monotonic() + 3000, SECONDS)
+        commit_task("after the last note")
+        committed = now()
         wait_until(lambda: all(one.covered_until >= committed for one in BackupPlace.objects.all()), SECONDS)
     finally:
         stopped.set()
