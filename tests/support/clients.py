@@ -18,3 +18,18 @@ def client_of(user, **options: object) -> Client:
     client = Client(**options)
     client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
     return client
+
+
+def page(client: Client, path: str, code: int = 200, **data: object) -> str:
+    answer = client.get(path, data)
+    assert answer.status_code == code, (path, answer.status_code)
+    return answer.content.decode()
+
+
+def looked_at(client: Client, path: str) -> str:
+    """What a page that is open asks for."""
+    answer = client.get(path, headers={"Punctual-Live": "1"})
+    assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
+    assert "Punctual-Live" in answer["Vary"]
+    assert b"<html" not in answer.content
+    return answer.content.decode()

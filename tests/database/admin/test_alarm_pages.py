@@ -15,7 +15,7 @@ from tasks_app.lifecycle.alarms.incidents import note
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident, AlarmRule, AuditEntry
 from tests.support.alarms import ADDRESS, LOCAL, channel, died, look, rule
 from tests.support.browser import person
-from tests.support.clients import client_of
+from tests.support.clients import client_of, page
 from tests.support.http_receiver import http_receiver
 from tests.support.jobs import make
 
@@ -40,12 +40,6 @@ def rule_form(*channels: AlarmChannel, **more) -> dict:
 def channel_form(**more) -> dict:
     given = {"name": "ops", "tenant": "default", "kind": "webhook", "url": ADDRESS, "most_per_hour": "60"}
     return given | {"enabled": "on", "reason": "they asked", "operation": str(uuid4())} | more
-
-
-def page(client, path: str, code: int = 200) -> str:
-    answer = client.get(path)
-    assert answer.status_code == code, (path, answer.status_code)
-    return answer.content.decode()
 
 
 # ---- channels ----

@@ -3,33 +3,19 @@
 import re
 
 import pytest
-from django.test import Client
 
 from tasks_app.client import (
     Operator,
     cancel_tasks,
 )
 from tasks_app.lifecycle.audit import Entry, audit
-from tests.support.browser import person
-from tests.support.clients import client_of
+from tests.support.clients import page
 from tests.support.jobs import by
 from tests.support.moves import MONDAY, scheduled
 
 pytestmark = pytest.mark.django_db
 
-VIEW = "tasks_app.view_scheduletask"
 ENTRIES = "/admin/tasks_app/auditentry/"
-
-
-@pytest.fixture
-def viewer():
-    return client_of(person("vera", VIEW))
-
-
-def page(client: Client, path: str, status: int = 200, **data) -> str:
-    answer = client.get(path, data)
-    assert answer.status_code == status
-    return answer.content.decode()
 
 
 def test_entries_are_listed_and_found_by_task(viewer):
@@ -86,7 +72,7 @@ def test_the_list_of_entries_goes_on_where_the_page_ends(viewer):
         after = more and more[1]
 
     assert len(seen) == len(set(seen)) == 120
-    page(viewer, ENTRIES, after="x", status=400)
+    page(viewer, ENTRIES, after="x", code=400)
     wrong = page(viewer, ENTRIES, since="2026-01-02T00:00", until="2026-01-01T00:00")
     assert "It must be later than the start." in wrong
 

@@ -12,7 +12,7 @@ from tasks_app.lifecycle.secret_verbs import set_secret
 from tasks_app.models import Host, HostHealth, Secret
 from tests.support.audit import deeds
 from tests.support.browser import person
-from tests.support.clients import client_of
+from tests.support.clients import client_of, page
 from tests.support.operators import operator as by
 
 pytestmark = pytest.mark.django_db
@@ -36,12 +36,6 @@ def viewer():
 
 def form(**given: object) -> dict:
     return {"reason": "they asked", "operation": str(uuid4())} | given
-
-
-def page(client, path: str, code: int = 200) -> str:
-    answer = client.get(path)
-    assert answer.status_code == code
-    return answer.content.decode()
 
 
 def unwell(error: str = "away") -> HostHealth:

@@ -27,20 +27,10 @@ from tests.support.engine import claim_due
 
 pytestmark = pytest.mark.django_db
 
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
+OPERATE = "tasks_app.operate_scheduletask"
 FLEET = "/admin/tasks_app/node/"
 LOW = f"{FLEET}lane/low/"
 SCRIPT = "<script>alert(1)</script> 🛑"
-
-
-@pytest.fixture
-def operator():
-    return client_of(person("olga", VIEW, OPERATE))
-
-
-@pytest.fixture
-def viewer():
-    return client_of(person("vera", VIEW))
 
 
 @pytest.fixture

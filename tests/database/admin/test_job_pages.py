@@ -6,7 +6,6 @@ from uuid import uuid4
 
 import pytest
 from django.db.models import F
-from django.test import Client
 from django.utils import timezone
 
 from tasks_app.client import schedule
@@ -17,7 +16,7 @@ from tasks_app.models import AuditEntry, DeclaredJob, JobDefinition, ScheduleTas
 from tasks_app.pages.links import console_url
 from tests.support.audit import deeds
 from tests.support.browser import person
-from tests.support.clients import client_of
+from tests.support.clients import client_of, page
 from tests.support.engine import make_due, run_due
 from tests.support.jobs import by, fire_times, instances, make
 from tests.support.live import a_beat_is_alive
@@ -53,12 +52,6 @@ def operator():
 @pytest.fixture
 def viewer():
     return client_of(person("vera", VIEW))
-
-
-def page(client: Client, path: str, code: int = 200, **data) -> str:
-    answer = client.get(path, data)
-    assert answer.status_code == code
-    return answer.content.decode()
 
 
 def form(**more) -> dict:

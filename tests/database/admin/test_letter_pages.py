@@ -9,32 +9,14 @@ from tasks_app.client import schedule
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.retry_limit import ORDERS_A_MINUTE
 from tasks_app.models import AuditEntry, Campaign, CampaignChunk, DlqEntry
-from tests.support.browser import person
-from tests.support.clients import client_of
 from tests.support.engine import run_due
 from tests.support.moves import dead
 
 pytestmark = pytest.mark.django_db
 
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
 LIST = "/admin/tasks_app/dlqentry/"
 ORDER, RUN = f"{LIST}order/", f"{LIST}order/run/"
 SCRIPT = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def operator():
-    return client_of(person("olga", VIEW, OPERATE))
-
-
-@pytest.fixture
-def viewer():
-    return client_of(person("vera", VIEW))
-
-
-@pytest.fixture
-def stranger():
-    return client_of(person("sam"))
 
 
 @pytest.fixture

@@ -4,18 +4,14 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 
 from tasks_app.engine.watch import audit_browse
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.models import (
-    Campaign,
-    ScheduleTask,
-)
+from tasks_app.models import Campaign, ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person
 from tests.support.campaigns import begun, carried_out
-from tests.support.clients import client_of
+from tests.support.clients import client_of, page
 from tests.support.engine import claim_due
 from tests.support.moves import MONDAY, TUESDAY, dead, scheduled, state
 
@@ -26,25 +22,9 @@ LIST = "/admin/tasks_app/scheduletask/"
 ORDER, RUN = f"{LIST}order/", f"{LIST}order/run/"
 
 
-@pytest.fixture
-def operator():
-    return client_of(person("olga", VIEW, OPERATE))
-
-
-@pytest.fixture
-def viewer():
-    return client_of(person("vera", VIEW))
-
-
 def order(verb: str, ids=(), **more) -> dict:
     given = {"verb": verb, "scope": "chosen", "ids": ",".join(map(str, ids)), "reason": "it has to be"}
     return given | {"operation": str(uuid4())} | more
-
-
-def page(client: Client, path: str, status: int = 200, **data) -> str:
-    answer = client.get(path, data)
-    assert answer.status_code == status
-    return answer.content.decode()
 
 
 def test_a_preview_says_how_many_and_changes_nothing(operator):
@@ -287,4 +267,33 @@ def test_an_order_that_finds_nothing_any_more_says_so(operator):
 
 
 def test_an_operation_that_nobody_did_is_not_found(operator):
-    page(operator, f"{LIST}operation/{uuid4()}/", status=404)
+    page(operator, f"{LIST}operation/{uuid4()}/", code=404)
+
+
+@pytest.mark.parametrize("verb", ["retry", "cancel", "move"])
+@pytest.mark.parametrize("path", [ORDER, RUN])
+def test_who_may_only_look_changes_nothing_even_by_hand(viewer, verb, path):
+    [task_id] = scheduled("a", at=MONDAY)
+
+    answer = viewer.post(path, order(verb, [task_id], at="2090-01-03T09:00"))
+
+    assert answer.status_code == 403
+    assert state(task_id).status == "INIT"
+    assert not deeds().exists()
+
+
+def test_the_right_to_operate_alone_is_not_enough():
+    [task_id] = scheduled("a", at=MONDAY)
+    client = client_of(person("otto", OPERATE))
+
+    assert client.post(RUN, order("cancel", [task_id])).status_code == 403
+
+
+@pytest.mark.parametrize("path", [ORDER, RUN])
+def test_an_order_needs_a_form_of_ours(path):
+    client = client_of(person("olga", VIEW, OPERATE), enforce_csrf_checks=True)
+    [task_id] = scheduled("a", at=MONDAY)
+
+    assert client.post(path, order("cancel", [task_id])).status_code == 403
+    assert client.get(path).status_code == 405
+    assert state(task_id).status == "INIT"

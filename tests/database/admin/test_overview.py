@@ -3,45 +3,16 @@
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
-from tasks_app.client import (
-    schedule,
-    schedule_many,
-)
-from tasks_app.models import (
-    HourFigures,
-)
-from tests.support.browser import person
-from tests.support.clients import client_of
+from tasks_app.client import schedule, schedule_many
+from tasks_app.models import HourFigures
+from tests.support.clients import looked_at, page
 from tests.support.engine import run_due
 from tests.support.moves import dead, scheduled
 
 pytestmark = pytest.mark.django_db
-
-VIEW = "tasks_app.view_scheduletask"
-
-
-@pytest.fixture
-def viewer():
-    return client_of(person("vera", VIEW))
-
-
-def page(client: Client, path: str, status: int = 200, **data) -> str:
-    answer = client.get(path, data)
-    assert answer.status_code == status
-    return answer.content.decode()
-
-
-def looked_at(client: Client, path: str) -> str:
-    """What a page that is open asks for."""
-    answer = client.get(path, headers={"Punctual-Live": "1"})
-    assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
-    assert "Punctual-Live" in answer["Vary"]
-    assert b"<html" not in answer.content
-    return answer.content.decode()
 
 
 def test_the_first_page_says_that_nobody_dispatches_and_nobody_works(viewer):

@@ -13,7 +13,7 @@ from tasks_app.client import ToStream, ToWebhook, subscribe
 from tasks_app.models import AuditEntry, Delivery, OutboxEvent, OutboxWindow, Subscription
 from tests.support.audit import deeds
 from tests.support.browser import person
-from tests.support.clients import client_of
+from tests.support.clients import client_of, page
 from tests.support.receiver import HERE, Receiver, Reply, receiver
 
 pytestmark = pytest.mark.django_db
@@ -54,12 +54,6 @@ def order(**more: object) -> dict:
 
 def webhook(**more: object) -> Subscription:
     return subscribe("shop", **{"events": ["task.*"], "to": ToWebhook(URL), "tenant": "acme"} | more)
-
-
-def page(client: Client, path: str, status: int = 200) -> str:
-    answer = client.get(path)
-    assert answer.status_code == status
-    return answer.content.decode()
 
 
 def test_a_webhook_is_made_and_its_secret_shown_once(operator):

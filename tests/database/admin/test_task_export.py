@@ -19,11 +19,6 @@ LIST = "/admin/tasks_app/scheduletask/"
 EXPORT = f"{LIST}export/"
 
 
-@pytest.fixture
-def viewer():
-    return client_of(person("vera", "tasks_app.view_scheduletask"))
-
-
 def rows(answer) -> list[dict]:
     assert answer.streaming
     text = b"".join(answer.streaming_content).decode()

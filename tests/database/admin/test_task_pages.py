@@ -5,7 +5,6 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from tasks_app.client import (
@@ -31,9 +30,7 @@ from tasks_app.models import (
     TaskBatch,
     TaskProgress,
 )
-from tests.support.audit import deeds
-from tests.support.browser import person
-from tests.support.clients import client_of
+from tests.support.clients import looked_at, page
 from tests.support.engine import claim_due, run_due
 from tests.support.events import told
 from tests.support.jobs import by, instances, make
@@ -41,45 +38,8 @@ from tests.support.moves import MONDAY, away, dead, scheduled, started, state
 
 pytestmark = pytest.mark.django_db
 
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
 LIST = "/admin/tasks_app/scheduletask/"
-ORDER, RUN = f"{LIST}order/", f"{LIST}order/run/"
 SCRIPT = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def operator():
-    return client_of(person("olga", VIEW, OPERATE))
-
-
-@pytest.fixture
-def viewer():
-    return client_of(person("vera", VIEW))
-
-
-@pytest.fixture
-def stranger():
-    return client_of(person("sam"))
-
-
-def order(verb: str, ids=(), **more) -> dict:
-    given = {"verb": verb, "scope": "chosen", "ids": ",".join(map(str, ids)), "reason": "it has to be"}
-    return given | {"operation": str(uuid4())} | more
-
-
-def page(client: Client, path: str, status: int = 200, **data) -> str:
-    answer = client.get(path, data)
-    assert answer.status_code == status
-    return answer.content.decode()
-
-
-def looked_at(client: Client, path: str) -> str:
-    """What a page that is open asks for."""
-    answer = client.get(path, headers={"Punctual-Live": "1"})
-    assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
-    assert "Punctual-Live" in answer["Vary"]
-    assert b"<html" not in answer.content
-    return answer.content.decode()
 
 
 def test_the_list_shows_tasks_and_filters_them(viewer):
@@ -171,7 +131,7 @@ def test_a_task_links_to_what_it_is_about(viewer):
 
 @pytest.mark.parametrize("path", ["99999999", "abc", "9" * 40, "-1"])
 def test_a_task_that_is_not_there_is_not_found(viewer, path):
-    page(viewer, f"{LIST}{path}/change/", status=404)
+    page(viewer, f"{LIST}{path}/change/", code=404)
 
 
 @pytest.mark.parametrize(
@@ -208,35 +168,16 @@ def test_the_list_is_narrowed_to_a_tenant_and_to_a_job(viewer):
 
 @pytest.mark.parametrize("after", ["x", "-1", "0:abc", "-1:5", "0:", "9999999999:5", "0:99999999999999999999999999"])
 def test_a_place_that_is_none_is_refused(viewer, after):
-    page(viewer, LIST, status=400, after=after)
+    page(viewer, LIST, code=400, after=after)
 
 
 @pytest.mark.parametrize("path", [LIST, f"{LIST}1/change/", "/admin/tasks_app/taskbatch/"])
 def test_without_the_right_to_view_there_is_nothing_to_see(stranger, path):
-    page(stranger, path, status=403)
+    page(stranger, path, code=403)
 
 
 def test_without_the_right_to_view_the_first_page_has_no_overview(stranger):
     assert "data-topics" not in page(stranger, "/admin/")
-
-
-@pytest.mark.parametrize("verb", ["retry", "cancel", "move"])
-@pytest.mark.parametrize("path", [ORDER, RUN])
-def test_who_may_only_look_changes_nothing_even_by_hand(viewer, verb, path):
-    [task_id] = scheduled("a", at=MONDAY)
-
-    answer = viewer.post(path, order(verb, [task_id], at="2090-01-03T09:00"))
-
-    assert answer.status_code == 403
-    assert state(task_id).status == "INIT"
-    assert not deeds().exists()
-
-
-def test_the_right_to_operate_alone_is_not_enough():
-    [task_id] = scheduled("a", at=MONDAY)
-    client = client_of(person("otto", OPERATE))
-
-    assert client.post(RUN, order("cancel", [task_id])).status_code == 403
 
 
 def test_who_may_only_look_is_offered_no_action(viewer, operator):
@@ -253,16 +194,6 @@ def test_nobody_adds_changes_or_deletes_a_task_in_a_form(operator):
     assert operator.post(f"{LIST}{task_id}/delete/", {"post": "yes"}).status_code == 403
     assert operator.get(f"{LIST}add/").status_code == 403
     operator.post(f"{LIST}{task_id}/change/", {"status": "SUCCESS"})
-    assert state(task_id).status == "INIT"
-
-
-@pytest.mark.parametrize("path", [ORDER, RUN])
-def test_an_order_needs_a_form_of_ours(path):
-    client = client_of(person("olga", VIEW, OPERATE), enforce_csrf_checks=True)
-    [task_id] = scheduled("a", at=MONDAY)
-
-    assert client.post(path, order("cancel", [task_id])).status_code == 403
-    assert client.get(path).status_code == 405
     assert state(task_id).status == "INIT"
 
 
@@ -308,8 +239,8 @@ def test_a_batch_shows_its_tasks_and_bad_numbers_are_not_found(viewer):
 
     assert "in it" in page(viewer, f"/admin/tasks_app/taskbatch/{batch.batch_no}/change/")
     assert batch.batch_no[:8] in page(viewer, "/admin/tasks_app/taskbatch/")
-    page(viewer, "/admin/tasks_app/taskbatch/nonsense/change/", status=404)
-    page(viewer, f"/admin/tasks_app/taskbatch/{uuid4()}/change/", status=404)
+    page(viewer, "/admin/tasks_app/taskbatch/nonsense/change/", code=404)
+    page(viewer, f"/admin/tasks_app/taskbatch/{uuid4()}/change/", code=404)
 
 
 def test_every_page_carries_the_policy(viewer):

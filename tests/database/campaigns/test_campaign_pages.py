@@ -11,7 +11,7 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, Campaign
 from tests.support.browser import person
 from tests.support.campaigns import begun, carried_out, measured, older_than_undo
-from tests.support.clients import client_of
+from tests.support.clients import client_of, page
 from tests.support.engine import run_due
 from tests.support.moves import MONDAY, dead, scheduled
 
@@ -30,12 +30,6 @@ def operator():
 @pytest.fixture
 def viewer():
     return client_of(person("vera", VIEW))
-
-
-def page(client, path: str, status: int = 200) -> str:
-    answer = client.get(path)
-    assert answer.status_code == status, path
-    return answer.content.decode()
 
 
 def test_the_page_of_one_says_how_far_it_is_and_what_came_of_it(viewer):
@@ -114,9 +108,9 @@ def test_strangers_see_nothing():
 
 def test_what_is_not_there_is_not_found(operator):
     for path in ("7/change/", "x/change/", "7/cancel/order/"):
-        page(operator, LIST + path, status=404)
+        page(operator, LIST + path, code=404)
     campaign = begun(Verb.CANCEL, [1])
-    page(operator, f"{LIST}{campaign.id}/explode/order/", status=404)
+    page(operator, f"{LIST}{campaign.id}/explode/order/", code=404)
 
 
 def test_the_overview_lists_those_that_are_not_over(viewer):
