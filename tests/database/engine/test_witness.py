@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError
 from django.db.models.functions import Now
 
 from tasks_app.client import handler
@@ -14,7 +15,7 @@ from tasks_app.conf import conf
 from tasks_app.core.events import Event
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.barrier import BARRIER
-from tasks_app.engine.witness import KEPT_TASKS, TOLD, WITNESS, Witness, note_server
+from tasks_app.engine.witness import KEPT_TASKS, TOLD, WITNESS, Witness, note_server, server_timeline
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.installation import SKIPPED_NUMBERS, look, read_installation
 from tasks_app.lifecycle.start import start
@@ -206,6 +207,20 @@ def test_a_new_connection_of_a_beat_looks_for_them_too(row, monkeypatch):
     BARRIER.look()
 
     assert noted_tasks() == [("told and lost", 8, "acme")]
+
+
+def test_a_look_notes_where_the_connection_leads_to_even_if_nothing_can_be_compared(row, monkeypatch):
+    """By that a worker knows that a batch began on another server."""
+
+    def fail(*_, **__):
+        raise DatabaseError("not now")
+
+    monkeypatch.setattr("tasks_app.engine.barrier.WITNESS.compare", fail)
+    note_server(promoted(row))
+
+    BARRIER.look()
+
+    assert server_timeline() == row.facts.timeline
 
 
 def test_a_process_of_a_site_that_was_left_looks_for_them_too(row, monkeypatch):
