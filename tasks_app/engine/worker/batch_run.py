@@ -115,7 +115,8 @@ class BatchRun:
         """These were settled together with the handler's effects."""
         self.finished = finished
         self._answered |= {one.task.id for one in written}
-        self._wrote(written)
+        if not finished:
+            self._keep_part(written)
         kept = {id(one) for one in written}
         self.done = [one for one in self.done if id(one) not in kept]
         self.written += len(written)
@@ -174,7 +175,8 @@ class BatchRun:
                     tell_last(self.batch.batch_no, self.contact, pending)
             self.written += moved
             self.finished = finish
-            self._wrote(pending)
+            if not finish:
+                self._keep_part(pending)
             self._release(pending)
             self._tell_watchers(pending)
             if moved < len(pending):
@@ -218,7 +220,7 @@ class BatchRun:
         lost = WITNESS.partly_settled(self.batch, self._parts) - {one.task.id for one in self.done}
         return [self.settled(task, Returned()) for task in self._parts if task.id in lost]
 
-    def _wrote(self, written: list[Settled]) -> None:
+    def _keep_part(self, written: list[Settled]) -> None:
         self._parts += [one.task for one in written]
         self._timeline = server_timeline()
 
