@@ -218,6 +218,9 @@ class _Lane:
         for one in read.tenants:
             walk.seen[one.tenant] += one.seen
             walk.first[one.tenant] = min(one.first, walk.first.get(one.tenant, one.first))
+            # Of many tenants, a step meets few tasks of each, and they may be claimed before it meets more.
+            if walk.seen[one.tenant] > LIGHT:
+                self.crowd.note_many(one.tenant)
         self._note(read)
         if len(walk.ended) == len(shards):
             self._end_walk()

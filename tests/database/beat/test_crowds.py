@@ -18,7 +18,7 @@ from tasks_app.engine.beat.publisher import publish
 from tasks_app.engine.beat.read_ahead import ReadAheadDispatcher
 from tasks_app.engine.queues import key_of
 from tasks_app.engine.wakeup import client
-from tasks_app.lifecycle.claim import ClaimedBatch, claim_chosen, read_due
+from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim_chosen, read_due
 from tasks_app.models import ScheduleTask, TaskBatch, Tenant
 from tests.support.engine import anybodys, row
 from tests.support.overlap import overlap
@@ -161,6 +161,19 @@ def test_one_that_had_many_and_has_few_now_goes_first_again(crowded, monkeypatch
     crowded.work(until=lambda: claimed("other") == 5)
 
     assert waiting()["large"] > 100 and crowded.batches[-1].first
+
+
+def test_tenants_whose_tasks_are_claimed_as_soon_as_the_walk_meets_them_have_many_all_the_same(monkeypatch):
+    backlog("a", 320)
+    backlog("b", 320)
+    monkeypatch.setattr(crowds, "WALK_ROWS", 160)  # so that a step meets fewer of each than would be many
+    here = crowds.Crowds("test")
+    here.begin("default")
+    for _ in range(3):
+        here.light("default", 0, 0, {}, anybodys())
+        here.in_order(LaneShare("default", 10, 20), {"T_QUIET": 20}, anybodys())
+
+    assert (sum(waiting().values()), here._lanes["default"].crowd.many) == (160, {"a", "b"})
 
 
 def test_tenants_with_much_share_by_weight(beat):
