@@ -16,9 +16,9 @@ def run(stack: Stack) -> dict:
     execute(FILL, {"prefix": "future-", "status": "INIT", "more": MORE})
     execute("VACUUM ANALYZE")  # all of it: what autovacuum does in a new database is no part of a quiet night
     stack.start(workers=0)
-    beat_statements, cpu = _measure(stack)
+    beat_statements, cpu = measure(stack)
     stack.start(beats=0)
-    all_statements, _ = _measure(stack)
+    all_statements, _ = measure(stack)
     return {
         "statements_per_s": beat_statements,
         "cpu_percent": cpu,
@@ -26,7 +26,7 @@ def run(stack: Stack) -> dict:
     }
 
 
-def _measure(stack: Stack) -> tuple[float, float]:
+def measure(stack: Stack) -> tuple[float, float]:
     """Statements a second, and the percentage of a core that the beat and all database sessions take."""
     time.sleep(5)
     statements, cpu = _statements(), _cpu_seconds(stack)

@@ -82,9 +82,9 @@ def run(stack: Stack) -> dict:
         figures = _scraped(port, token)
         execute("UPDATE punctual_task SET due_at = due_at + interval '2 days' WHERE due_at < now()")
         execute("VACUUM ANALYZE punctual_task")
-        quiet, quiet_cpu = idle._measure(stack)
+        quiet, quiet_cpu = idle.measure(stack)
         with _scraping(port, token):
-            statements, cpu = idle._measure(stack)
+            statements, cpu = idle.measure(stack)
         scans = len(_sequential_scans())  # before the tables are emptied
         stack.stop()
         figures |= _beside_punctual(stack, port, token)
