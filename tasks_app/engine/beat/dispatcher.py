@@ -35,6 +35,7 @@ from .gates import Gates
 from .lead import HAIR_SECONDS, Lead
 from .listener import Listener
 from .publisher import LanesRefused, PublishFailed
+from .rows_asked import RowsAsked
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ class Dispatcher:
         self._total = 0
         self._part = 0.0  # of all shards, and so of the room that the workers have
         self._lanes: list[LaneView] = []
-        self._rows_per_batch: dict[str, int] = {}
+        self._rows_asked = RowsAsked()
         self._empty_handed: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
         self._backlog: set[str] = set()  # lanes that gave about all that was asked for: more is due in them
         self._lasting: Counter[str] = Counter()  # lanes, and how many claims in a row gave so much
@@ -185,9 +186,10 @@ class Dispatcher:
             return []
         due = min(view.next_due for view in self._lanes if view.lane in {share.lane for share in shares})
         horizon = self._horizon(due)
-        batches = self._ahead_of_time(partial(claim, shares, self._sizes(due), self._name, self._shards), horizon)
+        sizes = self._sizes(due)
+        batches = self._ahead_of_time(partial(claim, shares, sizes, self._name, self._shards), horizon)
         for share in shares:
-            self._learn(share, [batch.size for batch in batches if batch.lane == share.lane])
+            self._learn(share, [batch for batch in batches if batch.lane == share.lane], sizes)
         return self._let_through(batches)
 
     def _sizes(self, next_due: float) -> dict[str, int]:
@@ -209,7 +211,7 @@ class Dispatcher:
             return []
         views = [view for view in self._lanes if view.lane in lanes]
         soon = self._clock.now() + self._ahead
-        shares = lane_shares(views, soon, self._rows_per_batch, len(self._shards), self._part, self._since)
+        shares = lane_shares(views, soon, self._rows_asked.of, len(self._shards), self._part, self._since)
         return self._brakes.limited(shares, len(self._shards)) if self._gates.held_lanes else shares
 
     def _claim_light(self, lane: str) -> list[ClaimedBatch]:
@@ -233,10 +235,10 @@ class Dispatcher:
         share, sizes = shares[0], self._batch_sizes.sizes
         batches = self._crowds.next(lane, share.rows_per_shard * len(self._shards), share.batches, sizes, self._shards)
         if batches:
-            self._learn_size(lane, [batch.size for batch in batches])
+            self._rows_asked.learn(lane, batches)
         else:
             batches = self._crowds.in_order(share, sizes, self._shards)
-            self._learn(share, [batch.size for batch in batches])
+            self._learn(share, batches, sizes)
         return self._let_through(batches)
 
     def _uncrowd(self, lane: str) -> None:
@@ -284,24 +286,21 @@ class Dispatcher:
         """Batches that each lane with a worker may get."""
         return {view.lane: _credit(view, self._part) for view in self._lanes if view.slots}
 
-    def _learn(self, share: LaneShare, sizes: list[int]) -> None:
+    def _learn(self, share: LaneShare, batches: Sequence[ClaimedBatch], sizes: Mapping[str, int]) -> None:
         """From what a lane gave: is there more, and how many rows to ask for next time."""
-        if len(sizes) == share.batches or 2 * sum(sizes) >= share.rows_per_shard * len(self._shards):
+        asked = share.rows_per_shard * len(self._shards)
+        if len(batches) == share.batches or 2 * sum(batch.size for batch in batches) >= asked:
             self._backlog.add(share.lane)
             self._lasting[share.lane] += 1
             if self._several and self._lasting[share.lane] >= CROWDED_CLAIMS:
                 self._crowds.begin(share.lane)
         else:
             self._uncrowd(share.lane)
-        self._learn_size(share.lane, sizes)
-
-    def _learn_size(self, lane: str, sizes: list[int]) -> None:
-        if not sizes:
-            self._empty_handed.add(lane)
+        if not batches:
+            self._empty_handed.add(share.lane)
             return
-        # About twice as many as a batch took, so that a backlog fills up quickly and little is locked in vain.
-        twice = ceil(2 * sum(sizes) / len(sizes))
-        self._rows_per_batch[lane] = min(conf().BATCH_MAX, max(conf().BATCH_UNSEEN, twice))
+        self._rows_asked.learn(share.lane, batches)
+        self._rows_asked.learn_mix(share.lane, asked, share.batches, batches, sizes)
 
     def _hand_out(self, batches: Sequence[ClaimedBatch]) -> Sequence[ClaimedBatch]:
         """Publish them; returns those that went out."""
@@ -381,7 +380,7 @@ class Dispatcher:
 def lane_shares(
     lanes: Iterable[LaneView],
     now: float,
-    rows_per_batch: Mapping[str, int],
+    rows_asked: Callable[[str, int], int],
     shards: int,
     part: float,
     since: Mapping[str, float] = MappingProxyType({}),
@@ -391,8 +390,7 @@ def lane_shares(
     for view in lanes:
         credit = _credit(view, part)
         if view.next_due is not None and view.next_due <= now and credit > 0:
-            # One claim takes no more than a large batch: while it runs, no other lane is looked at.
-            rows = min(credit * rows_per_batch.get(view.lane, conf().BATCH_UNSEEN), conf().BATCH_MAX)
+            rows = rows_asked(view.lane, credit)
             shares.append(LaneShare(view.lane, ceil(rows / shards), credit, since.get(view.lane, -inf)))
     return shares
 

@@ -18,6 +18,7 @@ from tasks_app.engine.beat.batch_size import BatchSizes, size_for
 from tasks_app.engine.beat.dispatcher import Dispatcher, PublishFailed
 from tasks_app.engine.beat.lead import MOST_SECONDS, MOST_WAY_SECONDS, Lead
 from tasks_app.engine.beat.listener import Listener, Woken
+from tasks_app.engine.beat.rows_asked import MIXED
 from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
 from tasks_app.models import MinuteFigures, Node, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, make_due, row, run_due
@@ -243,6 +244,40 @@ def test_one_claim_of_a_backlog_takes_no_more_than_a_large_batch(dispatcher, bro
     assert max(look.tasks for look in looks) == conf().SHARDS
     assert sum(look.tasks for look in looks) > conf().SHARDS  # and it goes on at once
     assert all(look.wait_seconds == 0 for look in looks[1:4])
+
+
+MIX = ("T_QUIET", "T_PLAIN", "T_BATCH", "T_ASYNC_BATCH", "T_EFFECT", "T_EFFECT_BATCH", "T_LOGS")
+
+
+def test_where_many_types_share_a_lane_its_backlog_goes_in_full_batches_though_there_is_room_for_few(
+    dispatcher, broker, worker, settings
+):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 1}
+    for one in MIX:
+        schedule_many(one, [{"key": n} for n in range(60)])
+    shuffled = "UPDATE punctual_task SET due_at = now() - interval '1 ms' * (hashtext(task_type || biz_key) & 1023)"
+    with connection.cursor() as cursor:
+        cursor.execute(shuffled)
+
+    for _ in range(12):
+        dispatcher.run_once()
+        TaskBatch.objects.update(started_at=Now())
+
+    assert len(broker.batches) == 12
+    assert sum(batch.size for batch in broker.batches[3:]) > 8 * conf().BATCH_UNSEEN  # of 9
+
+
+def test_tasks_that_must_be_alone_are_not_asked_for_by_the_thousand(dispatcher, broker, worker, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 1}
+    schedule_many("T_QUIET", [{"key": n} for n in range(200)])
+    ScheduleTask.objects.update(solo=True)
+
+    for _ in range(8):
+        dispatcher.run_once()
+        TaskBatch.objects.update(started_at=Now())
+
+    assert {batch.size for batch in broker.batches} == {1}
+    assert dispatcher._dispatcher._rows_asked.of("default", 2) <= MIXED
 
 
 def test_batches_the_broker_refused_are_due_again_and_use_no_retry(dispatcher, broker, worker):
