@@ -7,8 +7,9 @@ Three figures a fault, all on the database's clock and in seconds from the fault
   leases after this one was undone; the figure is the end of the longest pause in it. 0: there was no such pause.
 - in_flight: until the last task that was claimed when the fault came had finished. It says how long the victims
   waited, where the rto says how long the service was away. A later fault may hit the same task again.
-- punctual: until what came due began on time again. Where tasks were late already when the fault came, the machine is
-  too small for the load, and the figure is told but not judged.
+- punctual: until what came due began on time again, all of it for three seconds. What is late after that is counted:
+  the machine was busy with something else, as in a drill. Where tasks were late already when the fault came, the
+  machine is too small for the load, and the figure is told but not judged.
 """
 
 from bisect import bisect_right
@@ -22,6 +23,7 @@ PAUSE_SECONDS = 0.5
 # A fault may cost its own duration and the time in which any lost work comes back: two run leases.
 GRACE_SECONDS = 2 * RUN_LEASE_SECONDS
 LATE_SECONDS = 1.0
+WELL_SECONDS = 3.0
 BEFORE_SECONDS = 3.0  # in which tasks were on time, if the machine is large enough
 ENOUGH = 0.9  # of them
 # After it was undone, tasks must be on time again within this time: a standby that takes over has all that is needed.
@@ -34,6 +36,7 @@ class Recovery:
     rto: float | None  # None: nothing finished any more
     in_flight: float | None
     punctual: float | None = 0.0  # None: not before the next fault, or the end of the load
+    late_afterwards: int = 0  # tasks that were late after all had been on time again
     kept_up: bool = True  # tasks were on time when it came
 
     @property
@@ -48,8 +51,8 @@ class Recovery:
         return self.punctual is not None and self.punctual <= self.fault.seconds + within
 
     def as_dict(self) -> dict:
-        own = {"rto": self.rto, "in_flight": self.in_flight, "punctual": self.punctual, "kept_up": self.kept_up}
-        return asdict(self.fault) | own
+        own = asdict(self)
+        return own.pop("fault") | own
 
 
 def recoveries(
@@ -66,16 +69,18 @@ def recoveries(
         following = begun[number + 1][1] if number + 1 < len(begun) else float("inf")
         until = min(following, at + fault.seconds + GRACE_SECONDS)
         rto, in_flight = _rto(at, until, finishes), _in_flight(at, batches)
-        found.append(Recovery(fault, rto, in_flight, _punctual(at, following, starts), _kept_up(at, starts)))
+        found.append(Recovery(fault, rto, in_flight, *_punctual(at, following, starts), _kept_up(at, starts)))
     return found
 
 
-def _punctual(at: float, until: float, starts: Sequence[tuple[float, float]]) -> float | None:
-    dues = [(due, began - due > LATE_SECONDS) for due, began in starts if at <= due < until]
-    late = [due for due, is_late in dues if is_late]
-    if dues and dues[-1][1]:
-        return None
-    return round(max(late) - at, 2) if late else 0.0
+def _punctual(at: float, until: float, starts: Sequence[tuple[float, float]]) -> tuple[float | None, int]:
+    """When, and how many were late afterwards."""
+    dues = [due for due, _ in starts if at <= due < until]
+    late = [due for due, began in starts if at <= due < until and began - due > LATE_SECONDS]
+    for number, (due, following) in enumerate(pairwise([at, *late, dues[-1] if dues else at])):
+        if following - due >= WELL_SECONDS:
+            return round(due - at, 2), len(late) - number
+    return (None, 0) if late else (0.0, 0)
 
 
 def _kept_up(at: float, starts: Sequence[tuple[float, float]]) -> bool:

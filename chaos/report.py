@@ -43,4 +43,5 @@ def _recovery_lines(result: "Result") -> list[str]:
 
 def _punctual(one: "Recovery") -> str:
     again = "not before it ended" if one.punctual is None else f"{one.punctual:g}"
-    return again if one.kept_up else f"{again} (late before it, too)"
+    after = f", and {one.late_afterwards} late afterwards" if one.late_afterwards else ""
+    return f"{again}{after}" if one.kept_up else f"{again} (late before it, too){after}"

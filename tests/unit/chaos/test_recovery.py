@@ -64,12 +64,17 @@ def test_a_fault_may_cost_its_own_duration_and_two_run_leases():
     assert not Recovery(KILL, 8.1, 0).in_time
 
 
-def test_on_time_again_counts_from_the_fault_to_the_last_task_that_was_due_and_late():
+def test_on_time_again_is_when_everything_that_is_due_begins_on_time_for_three_seconds():
     lost = Fault(5, "lose_primary", "database", 2)
     on_time, late = [(due, due) for due in steady(0, 5)], [(due, due + 3) for due in steady(5, 9)]
 
     (found,) = recoveries([(lost, 5)], steady(0, 30), [], on_time + late + [(due, due) for due in steady(9.1, 30)])
     assert (found.punctual, found.kept_up, found.on_time) == (4, True, True)
+    afterwards = [*on_time, *late, *((due, due) for due in steady(9.1, 30)), (12.5, 14), (20, 22)]
+    (found,) = recoveries([(lost, 5)], steady(0, 30), [], afterwards)
+    assert (found.punctual, found.late_afterwards, found.on_time) == (4, 2, True)
+    (found,) = recoveries([(lost, 5)], steady(0, 30), [], [*afterwards, (11.5, 13)])
+    assert (found.punctual, found.late_afterwards) == (7.5, 1)
     (never,) = recoveries([(lost, 5)], steady(0, 30), [], on_time + late)
     assert (never.punctual, never.on_time) == (None, False)
     (slow,) = recoveries(
