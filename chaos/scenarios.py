@@ -22,6 +22,7 @@ EDITS = {"CHAOS_EDITS": "1"}
 GRAPHS = {"CHAOS_GRAPHS": "1"}
 SAFEGUARDS = {"CHAOS_SAFEGUARDS": "1"}
 ARCHIVE = {"CHAOS_ARCHIVE": "1"}
+FEW_AHEAD = {"CHAOS_FEW_AHEAD": "1"}
 HOLDS = ("degraded", "low", "type", "trial", "retries")  # as in curbs.py; a test compares them
 
 
@@ -309,7 +310,7 @@ ALL = {
             "the primary killed with -9, all of its processes, and a synchronous standby promoted soon after",
             40,
             _failover,
-            EDITS,
+            EDITS | FEW_AHEAD,
             edits=True,
             standby=True,
         ),
@@ -318,7 +319,7 @@ ALL = {
             "the primary killed with -9, all of its processes, and an asynchronous standby promoted that was behind",
             40,
             _failover_async,
-            EVENTS | EDITS,
+            EVENTS | EDITS | FEW_AHEAD,
             events=True,
             edits=True,
             standby=True,

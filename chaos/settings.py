@@ -39,6 +39,10 @@ if os.environ.get("CHAOS_MOVES"):
         "PARTITION_HOURS": 1 / 60,
         "RETENTION": {"brief": {"hot_days": 2 / 86_400}},
     }
+if os.environ.get("CHAOS_FEW_AHEAD"):
+    # Tasks of eight types and three lanes come one by one. What waits in a queue makes no larger batch any more, and
+    # two cores that have a standby, too, keep up with 500 a second only in larger ones.
+    PUNCTUAL |= {"BATCHES_AHEAD": 1}
 if os.environ.get("CHAOS_ARCHIVE"):
     PUNCTUAL |= {"ARCHIVE_URL": os.path.join(os.environ["CHAOS_FOLDER"], "archive")}
 if os.environ.get("CHAOS_EVENTS"):
