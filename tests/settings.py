@@ -31,3 +31,5 @@ PUNCTUAL = PUNCTUAL | {
 }
 PUNCTUAL |= json.loads(os.environ.get("TEST_PUNCTUAL", "{}"))
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# The browser keeps what it has loaded between tests, and would ask for each file again once a minute.
+WHITENOISE_MAX_AGE = 3600

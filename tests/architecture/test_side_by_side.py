@@ -2,17 +2,23 @@
 
 import os
 import re
+import resource
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import pytest
+
+from tests.support.room import with_room
 from tests.support.side_by_side import END, _Files
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = {
     "test_one.py": "import pytest\n\n\n@pytest.mark.parametrize('n', range(3))\ndef test_passes(n):\n    pass\n",
     "test_two.py": "import pytest\n\n\ndef test_fails():\n    assert 1 == 2\n\n\n"
-    "def test_skips():\n    pytest.skip('why not')\n",
+    "def test_skips():\n    pytest.skip('why not')\n\n\n"
+    "@pytest.fixture\ndef left():\n    yield\n    raise OSError('still there')\n\n\ndef test_leaves(left):\n    pass\n",
     "test_three.py": "import os\n\n\ndef test_dies():\n    os._exit(7)\n\n\ndef test_behind():\n    pass\n",
     "test_four.py": "import nobody_has_this\n",
     "test_five.py": "def test_is_run_by_who_is_left():\n    pass\n",
@@ -34,9 +40,10 @@ def test_all_files_are_run_and_what_becomes_of_them_is_told(tmp_path):
     ended = run_beside(tmp_path, 2)
 
     assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert "2 failed, 5 passed, 1 skipped, 1 error" in ended.stdout
+    assert "2 failed, 6 passed, 1 skipped, 2 errors" in ended.stdout
     assert "assert 1 == 2" in ended.stdout
     assert "why not" in ended.stdout
+    assert "still there" in ended.stdout
     assert "No module named 'nobody_has_this'" in ended.stdout
     assert "FAILED test_three.py::test_dies" in ended.stdout
     assert "ended with status 7" in ended.stdout
@@ -129,3 +136,32 @@ def test_if_the_process_that_browses_dies_the_next_one_does_it():
     files.lose(0)
 
     assert files.next(1) == 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the faults of a thread")
+def test_no_call_however_deep_takes_memory_from_the_kernel():
+    """In a thread, which has frames of its own: ours may have room already."""
+    faults = []
+
+    def nothing() -> None:
+        pass
+
+    def go_down(depth: int) -> None:
+        for _ in range(10):
+            nothing()
+        if depth:
+            go_down(depth - 1)
+
+    def go_down_twice() -> None:
+        go_down(400)  # whose pages are there from now on
+        before = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+        go_down(400)
+        faults.append(resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - before)
+
+    for run in (with_room, lambda call: call()):
+        thread = threading.Thread(target=run, args=[go_down_twice])
+        thread.start()
+        thread.join()
+
+    with_it, without = faults
+    assert with_it < 5 < without

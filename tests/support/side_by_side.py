@@ -32,6 +32,7 @@ from typing import IO
 import pytest
 
 from tests.support.processor_time import of_family
+from tests.support.room import with_room
 
 END = -1  # in place of a file's number
 MOST_AGAIN = 5  # files; if tests of more have failed, it is not for want of speed
@@ -76,6 +77,9 @@ class _Runner:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        return with_room(lambda: self._run_files(session))
+
+    def _run_files(self, session: pytest.Session) -> bool:
         hook = self._config.hook
         self._pipe.send(("files", [one.nodeid for one in self._files]))
         while (number := self._next()) != END:
@@ -102,7 +106,9 @@ class _Runner:
         return self._pipe.recv()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._send("report", report)
+        # That a test was set up and torn down well need not be told, and those are two of three reports.
+        if report.when == "call" or not report.passed or report.sections or self._config.option.durations is not None:
+            self._send("report", report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
