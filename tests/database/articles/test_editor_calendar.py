@@ -75,6 +75,14 @@ def test_the_days_on_which_the_clocks_change_have_all_their_articles_once(ann):
     assert "02:00 (UTC+02:00)" in text_of(answer) and "02:00 (UTC+01:00)" in text_of(answer)
 
 
+def test_a_title_is_text_wherever_its_card_has_it(ann):
+    article = draft(MONDAY, title='"<b>{id} %(title)s & more')
+    content = ann.get(WEEK).content.decode()
+    escaped = "&quot;&lt;b&gt;{id} %(title)s &amp; more"
+    assert content.count(escaped) == 4 and "<b>{id}" not in content
+    assert f'aria-label="Move “{escaped}”"' in content and f"&amp;move={article}" in content
+
+
 def test_a_full_day_is_cut_and_the_rest_is_a_link_away(ann, monkeypatch):
     monkeypatch.setattr(week, "IN_A_WEEK", 2)
     monkeypatch.setattr(week, "IN_A_DAY", 3)
