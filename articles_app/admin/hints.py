@@ -91,8 +91,8 @@ def badge_of(article: Article, hint: Hint) -> tuple[str, str]:
 
 
 def hints(articles: Iterable[Article], zone: ZoneInfo, now: datetime) -> dict[int, Hint]:
-    """The hint of each article; one statement for each type of task that any of them waits for, and a few more if any is
-    late or its task is over."""
+    """The hint of each article; one statement for each type of task that any of them waits for, and a few more if any
+    is late or its task is over."""
     articles = list(articles)
     waiting: dict[str, list[int]] = {}
     for article in articles:
