@@ -14,6 +14,8 @@ from django.shortcuts import render
 from ninja import NinjaAPI
 from ninja.openapi.docs import DocsBase
 
+from tasks_app.pages.language import speaking, told_by
+
 from .problems import Problem, respond
 
 SHOWN = 40  # characters of what was sent
@@ -41,7 +43,7 @@ class Page(DocsBase):
         context = {"title": schema["info"]["title"], "schema": self.get_openapi_url(api, options)}
         name = request.GET.get("part")
         if name is None:
-            return render(request, "tasks_app/api_list.html", context | {"parts": parts})
+            return _page(request, "api_list", context | {"parts": parts})
         if name not in (known := [part.name for part in parts]):
             words = f"The API has no part {name[:SHOWN]!r}; its parts are {', '.join(known)}. Leave it out to see all."
             return respond(Problem("SCH_404_NOT_FOUND", words))
@@ -49,7 +51,14 @@ class Page(DocsBase):
         # As Swagger UI takes them; in a block of JSON, no text can end it.
         settings = {"spec": spec, "layout": "BaseLayout", "deepLinking": True, "defaultModelsExpandDepth": 0}
         context |= {"part": name, "settings": json.dumps(settings).replace("<", "\\u003c")}
-        return render(request, "tasks_app/api_part.html", context)
+        return _page(request, "api_part", context)
+
+
+def _page(request: HttpRequest, name: str, context: dict) -> HttpResponse:
+    with speaking(request):  # what stands around the schema, which is in English
+        answer = render(request, f"tasks_app/{name}.html", context)
+    told_by(request, answer)
+    return answer
 
 
 def _parts(schema: dict) -> list[Part]:
