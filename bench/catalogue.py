@@ -32,7 +32,7 @@ FROM generate_series(1, %(number)s) AS n
 def run(stack: Stack) -> dict:
     empty_tables()
     without = _idle(stack)
-    _fill()
+    fill(PRODUCTS)
     beside = _idle(stack)
     seconds = _import()
     return {
@@ -64,13 +64,14 @@ def _autovacuum(state: str) -> None:
     execute("SELECT pg_reload_conf()")
 
 
-def _fill() -> None:
+def fill(products: int) -> None:
+    """So many of them, each with its rolling task."""
     from inventory_app.units import STOCK_SYNC
     from tasks_app.lifecycle.shards import shards_of
 
     [shard] = shards_of(["internal"], [STOCK_SYNC], ["C1"])
-    execute(_PRODUCTS, {"number": PRODUCTS})
-    execute(_TASKS, {"number": PRODUCTS, "shard": shard})
+    execute(_PRODUCTS, {"number": products})
+    execute(_TASKS, {"number": products, "shard": shard})
     execute("VACUUM ANALYZE punctual_task, product")
 
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 import httpx
 import psycopg
 
-from . import past, planner
+from . import catalogue, past, planner
 from .articles import make_articles, schedule_publishings
 from .cost import cpu_seconds
 from .stack import ROOT, Stack, execute, percentile, query
@@ -26,6 +26,7 @@ GOALS = {"page_p95_ms": {"at_most": 300}, "open_percent": {"at_most": 5}}
 OPTIONS = ("rows",)
 TASKS = 1_000_000
 ARTICLES = 1_000_000
+PRODUCTS = 100_000
 JOBS, SCHEDULES = 100_000, 600
 WORKERS = 200
 ROUNDS = 15  # of every page
@@ -37,6 +38,7 @@ SETTLING_SECONDS = (
 )
 LIST = "/admin/tasks_app/scheduletask/"
 ARTICLE_LIST = "/admin/articles_app/article/"
+PRODUCT_LIST = "/admin/inventory_app/product/"
 WEB = "bench-console"  # as PostgreSQL knows the sessions of the web's processes
 # What people have open: most of them the overview.
 OPEN_PAGES = ("/admin/", "/admin/", LIST, "/admin/tasks_app/jobdefinition/", "/admin/tasks_app/node/")
@@ -131,6 +133,7 @@ def _fill(stack: Stack, rows: int | None) -> None:
     past.fill(stack, rows)
     execute(_WORKERS, {"workers": WORKERS})
     execute(_TASKS, {"count": TASKS})
+    catalogue.fill(PRODUCTS)
     for statement in (_FAILURES, _LETTERS, _RUNNING):
         execute(statement)
     make_articles(ARTICLES - 50_000, "PUBLISHED", "now() - interval '1 day' - n * interval '1 second'")
@@ -205,6 +208,12 @@ def _pages() -> list[str]:
     ]
     shown = ("drafts", "audit", "scheduled", "overdue", "failed", "live")
     articles = [*(f"?show={one}" for one in shown), "?q=Title+777777", "?q=Title", "?q=nothing+of+it", "?p=90"]
+    products = [
+        *(f"?show={one}" for one in ("never", "late", "oldest", "failing")),
+        "?q=C777",
+        "?q=Product+7777",
+        "?q=no",
+    ]
     ids = {
         state: query("SELECT id FROM punctual_task WHERE status = %s LIMIT 1", [state])[0][0]
         for state in ("INIT", "RUNNING", "FAIL", "DEAD", "SUCCESS", "CANCELLED")
@@ -218,6 +227,7 @@ def _pages() -> list[str]:
         *_plain_pages(),
         *(LIST + one for one in tasks),
         *(ARTICLE_LIST + one for one in articles),
+        *(PRODUCT_LIST + one for one in products),
         *(f"{LIST}{id_}/change/" for id_ in (*ids.values(), over)),
         f"{ARTICLE_LIST}{article}/change/",
         f"/admin/tasks_app/taskbatch/{batch}/change/",

@@ -91,12 +91,23 @@ def badge_of(article: Article, hint: Hint) -> tuple[str, str]:
 
 
 def hints(articles: Iterable[Article], zone: ZoneInfo, now: datetime) -> dict[int, Hint]:
-    """The hint of each article; one statement however many there are, and a few more if any is late."""
+    """The hint of each article; one statement for each type of task that any of them waits for, and a few more if any
+    is late or its task is over."""
     articles = list(articles)
-    waiting = [article.id for article in articles if article.status in NEXT_TASK]
-    tasks = find_many([AUDIT, PUBLISH, OFFLINE], waiting) if waiting else {}
+    waiting: dict[str, list[int]] = {}
+    for article in articles:
+        if article.status in NEXT_TASK and not _stays(article):
+            waiting.setdefault(NEXT_TASK[article.status], []).append(article.id)
+    tasks: dict[tuple[str, str], TaskInfo] = {}
+    for task_type, ids in waiting.items():
+        tasks |= find_many([task_type], ids)
     delayed = cache(lambda: what_delays(LANE))
     return {article.id: _hint(article, tasks, delayed, zone, now) for article in articles}
+
+
+def _stays(article: Article) -> bool:
+    """It is live, and nothing will take it offline."""
+    return article.status == ArticleStatus.PUBLISHED and article.offline_time is None
 
 
 def _hint(
@@ -113,7 +124,7 @@ def _hint(
         return Hint(CALM, gettext("Offline; readers can't see it"))
     if status == ArticleStatus.DRAFT:
         return Hint(CALM, gettext("Not scheduled: it goes live only after you submit it"))
-    if status == ArticleStatus.PUBLISHED and article.offline_time is None:
+    if _stays(article):
         since, late = local_only(article.published_at, zone, now), article.published_at - article.publish_time
         return Hint(LIVE, gettext("Live since {since}, {late}").format(since=since, late=late_by(late)))
     task = tasks.get((NEXT_TASK[status], str(article.id)))

@@ -106,7 +106,7 @@ class ArticleList(QuickList):
         return super().get_ordering(request, queryset)
 
     def get_results(self, request: HttpRequest) -> None:
-        """The page's hints with three statements for all of its rows."""
+        """The page's hints in a few statements for all of its rows."""
         super().get_results(request)
         self.full_result_count = self.result_count  # The header says nothing, the foot says it all.
         self.is_more = self.result_count == (FOUND if self.query else COUNTED)

@@ -1,15 +1,12 @@
 """The REST API, /api/v1: entry points only; every decision is in lifecycle and engine."""
 
-import json
 from functools import lru_cache
 
 from django.contrib.auth.decorators import login_not_required
-from django.shortcuts import render
 from django.urls import re_path
 from django.utils.module_loading import autodiscover_modules
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
-from ninja.openapi.docs import Swagger
 from ninja.operation import Operation
 
 from tasks_app.core.routers import ROUTERS
@@ -54,15 +51,8 @@ from .auth import Session, Token, for_readers
 from .door import admitted
 from .edges import StrictParser, nothing_here, refuse_unknown_parameters, spoken
 from .openapi import complete, operations_of, views_by_address
+from .page import Page
 from .problems import handle_all
-
-
-class Page(Swagger):
-    def render_page(self, request, api, **options):
-        """With the scripts of api_page.py; its parent would take them from elsewhere."""
-        self.settings["url"] = self.get_openapi_url(api, options)
-        context = {"swagger_settings": json.dumps(self.settings), "api": api, "add_csrf": True}
-        return render(request, self.template, context)
 
 
 class PunctualAPI(NinjaAPI):

@@ -22,6 +22,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def grammatical_number(rate: float) -> int:
+    """1 if `{rate:.3g}` is shown as 1, and so goes with a singular; else 2."""
+    return 1 if f"{rate:.3g}" == "1" else 2
+
+
 def span(value: timedelta) -> str:
     """A length of time as people say it."""
     seconds = abs(value.total_seconds())

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from .errors import InvalidTask, shown
 from .lanes import LANES
-from .phrases import counted
-from .said import said
+from .phrases import counted, grammatical_number
+from .said import said, said_of
 from .zones import zone_of
 
 AGAIN_SECONDS = 1_800.0  # on again within this time of its end: then it stays on for twice as long before it ends
@@ -190,13 +190,25 @@ class Curb:
             case Kind.LANE if not self.rate:
                 return said("lane {target} is paused", target=self.target)
             case Kind.LANE:
-                return said("lane {target} is slowed to {rate:.3g} tasks a second", target=self.target, rate=self.rate)
+                return said_of(
+                    "lane {target} is slowed to {rate:.3g} task a second",
+                    "lane {target} is slowed to {rate:.3g} tasks a second",
+                    grammatical_number(self.rate),
+                    target=self.target,
+                    rate=self.rate,
+                )
             case Kind.TYPE if self.max_running == 0:
                 return said("type {target} is held", target=self.target)
             case Kind.TYPE if self.max_running == 1:
                 return said("type {target} runs one task at a time, to try it", target=self.target)
             case Kind.TYPE:
-                return said("type {target} is slowed to {rate:.3g} tasks a second", target=self.target, rate=self.rate)
+                return said_of(
+                    "type {target} is slowed to {rate:.3g} task a second",
+                    "type {target} is slowed to {rate:.3g} tasks a second",
+                    grammatical_number(self.rate),
+                    target=self.target,
+                    rate=self.rate,
+                )
             case Kind.RETRIES:
                 return said("retries of {target} are slowed to {rate:.3g} a second", target=self.target, rate=self.rate)
             case Kind.HOST:

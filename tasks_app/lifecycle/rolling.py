@@ -21,7 +21,7 @@ from .settle import ERROR_CODE_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What waits of a type: due already, in each step from now on, and later; and the failures among it."""
+    """What waits of a rolling type: due already, in each step from now on, and later; and the failures among it."""
 
     due: int
     steps: list[int]
@@ -34,7 +34,8 @@ class Outlook:
 
 
 def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str | None = None) -> Outlook:
-    """When the tasks of a type come due, in so many steps of that length. One statement."""
+    """When the rolling tasks of a type come due, in so many steps of that length; if the type has a limit, all of its
+    tasks. One statement."""
     seconds = checked_seconds("step", step)
     given = {
         "task_type": task_type,

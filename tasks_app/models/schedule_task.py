@@ -127,6 +127,12 @@ class ScheduleTask(TaskFields):
                 name="punctual_task_limited",
                 condition=Q(due_at__isnull=False, limited=True),
             ),
+            # The same of what rolls without one: few types do, so that hardly a claim pays for it.
+            models.Index(
+                fields=["task_type", "tenant", "due_at"],
+                name="punctual_task_rolling",
+                condition=Q(due_at__isnull=False, limited=False, repeat_after__isnull=False),
+            ),
             models.Index(fields=["job", "fire_time"], name="punctual_task_job", condition=Q(job__isnull=False)),
             # What a change of a job takes back, without a look at its history.
             models.Index(

@@ -14,6 +14,7 @@ from django.core.exceptions import BadRequest, ValidationError
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 COUNTED = 10_000
@@ -57,6 +58,8 @@ class OwnLookups:
                     page_var=PAGE_VAR, page=page
                 )
             )
+        if not found.is_popup:
+            found.title = capfirst(self.opts.verbose_name_plural)  # not "Select article to change"
         return found
 
     def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:

@@ -1,9 +1,11 @@
 """Who may see and do what: tokens, tenants and sessions. The endpoints are taken from the schema: none is forgotten."""
 
 import io
+import json
 import os
 import re
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -305,12 +307,31 @@ def test_a_user_who_is_no_operator_gets_nothing():
 def test_the_page_of_the_api_is_for_operators_and_loads_nothing_from_elsewhere(operator):
     nobody, client = Client(), client_of(operator)
 
-    assert nobody.get("/api/v1/docs").status_code == 302
+    assert nobody.get("/api/v1/docs").status_code == nobody.get("/api/v1/docs?part=jobs").status_code == 302
     assert nobody.get("/api/v1/openapi.json").status_code == 401
-    page = client.get("/api/v1/docs").content.decode()
-
-    assert "swagger" in page.lower() and "http://" not in page and "https://" not in page
+    for where in ("/api/v1/docs", "/api/v1/docs?part=jobs"):
+        loaded = re.findall(r'(?:src|href)="([^"]*)"', client.get(where).content.decode())
+        assert loaded and not [one for one in loaded if "//" in one]
     assert client.get("/api/v1/openapi.json").json()["info"]["title"] == "Punctual"
+
+
+def test_every_operation_is_in_the_list_and_in_its_part_with_all_that_it_names(operator):
+    client = client_of(operator)
+    listed, schema = client.get("/api/v1/docs").content.decode(), client.get("/api/v1/openapi.json").json()
+    found = []
+    for tag in schema["tags"]:
+        page = client.get("/api/v1/docs", {"part": tag["name"]}).content.decode()
+        spec = json.loads(re.search('id="swagger-settings">(.*?)</script>', page)[1])["spec"]
+        named = set(re.findall(r'"\$ref": "#/components/(\w+)/([^"]+)"', json.dumps(spec)))
+        assert named <= {(kind, name) for kind, ones in spec["components"].items() for name in ones}
+        ids = [one["operationId"] for methods in spec["paths"].values() for one in methods.values()]
+        address = quote(tag["name"])
+        assert all(f'href="?part={address}#/{address}/{id_}"' in listed for id_ in ids)
+        found += ids
+
+    assert sorted(found) == sorted(one["operationId"] for path in schema["paths"].values() for one in path.values())
+    answer = client.get("/api/v1/docs?part=jbos")
+    assert (answer.status_code, "'jbos'" in answer.json()["detail"]) == (404, True)
 
 
 def test_staff_without_rights_to_jobs_and_tasks_sees_neither_the_page_nor_the_schema():

@@ -50,7 +50,11 @@ def test_a_job_is_paused_and_says_why_it_does_not_run(walk):
 def test_the_page_of_the_api_works_under_our_policy(visits):
     page = visits.page(person("olga", VIEW, "tasks_app.view_scheduletask"), "/api/v1/docs", own=True)
 
-    expect(page.get_by_text("Run a job now")).to_be_visible()
+    page.get_by_role("link", name="List the task types").click()
+
+    expect(page.get_by_role("button", name="Try it out")).to_be_visible()  # of the one that was chosen
+    page.get_by_role("link", name="All operations").click()
+    expect(page.get_by_role("link", name="Run a job now")).to_be_visible()
 
 
 def test_a_token_is_issued_used_and_revoked(visits):

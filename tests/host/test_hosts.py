@@ -199,7 +199,8 @@ def test_the_api_answers_below_the_same_prefix(hosts, boss):
     with visitor(hosts, ("plain", "all")) as nobody:
         assert nobody.get(f"{AT}/api/v1/live").status_code == 200
         assert nobody.get(f"{AT}/api/v1/docs").headers["location"].startswith(f"{AT}/login/?next={AT}/api/v1/docs")
-    assert f'"url": "{AT}/api/v1/openapi.json"' in boss.get(f"{AT}/api/v1/docs").text
+    assert f'href="{AT}/api/v1/openapi.json"' in boss.get(f"{AT}/api/v1/docs").text
+    assert f'"servers": [{{"url": "{AT}/api/v1"}}]' in boss.get(f"{AT}/api/v1/docs?part=jobs").text
     assert boss.get(f"{AT}/api/v1/openapi.json").json()["servers"][0]["url"].rstrip("/").endswith(f"{AT}/api/v1")
 
 

@@ -251,7 +251,7 @@ def test_the_console_has_a_site_of_its_own(story, browser):
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         text_of(page, f"{story.shop.url}/punctual/")
         assert page.title().endswith("Punctual")
-        text_of(page, f"{story.shop.url}/punctual/api/v1/docs")
+        assert "Run a job now" in text_of(page, f"{story.shop.url}/punctual/api/v1/docs")
     assert complaints == []
 
 

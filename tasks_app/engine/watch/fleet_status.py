@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
+from tasks_app.core.phrases import grammatical_number
 from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.safeguards import PLANNED, WORDS, Kind, Name
 from tasks_app.core.said import said, said_of
@@ -84,9 +85,11 @@ class Pause:
     def words(self) -> str:
         if not self.rate:
             return said("paused")
-        many = 1 if self.rate == 1 else 2
         return said_of(
-            "slowed to {rate:.3g} task a second", "slowed to {rate:.3g} tasks a second", many, rate=self.rate
+            "slowed to {rate:.3g} task a second",
+            "slowed to {rate:.3g} tasks a second",
+            grammatical_number(self.rate),
+            rate=self.rate,
         )
 
 

@@ -179,6 +179,17 @@ def test_a_page_leads_to_its_help_to_the_api_and_from_what_is_not_there_to_its_l
 
 
 @pytest.mark.django_db
+def test_lists_of_djangos_are_called_by_what_they_list():
+    boss = client_of(User.objects.create_superuser("boss"))
+    lists = {"articles_app/article": "Articles", "inventory_app/product": "Products", "auth/user": "Users"}
+    for where, title in lists.items():
+        shown = boss.get(f"/admin/{where}/").content.decode()
+        assert re.search("<title>(.*?)</title>", shown, re.DOTALL)[1].strip() == f"{title} | Punctual"
+    chinese = boss.get("/admin/articles_app/article/", headers={"accept-language": "zh"}).content.decode()
+    assert "<title> 文章" in chinese
+
+
+@pytest.mark.django_db
 def test_the_palette_finds_pages_that_no_menu_has_for_those_who_may_open_them():
     def found(client, word: str) -> str:
         return client.get("/admin/search/", {"s": word, "extended": "1"}).content.decode()

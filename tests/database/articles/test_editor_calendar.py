@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from articles_app import lifecycle
 from articles_app.admin import week
-from articles_app.models import EditorPreference
+from articles_app.admin.hints import hints
+from articles_app.models import Article, EditorPreference
 from tests.support.articles import (
     MONDAY,
     TUESDAY,
@@ -75,6 +76,14 @@ def test_the_days_on_which_the_clocks_change_have_all_their_articles_once(ann):
     assert "02:00 (UTC+02:00)" in text_of(answer) and "02:00 (UTC+01:00)" in text_of(answer)
 
 
+def test_a_title_is_text_wherever_its_card_has_it(ann):
+    article = draft(MONDAY, title='"<b>{id} %(title)s & more')
+    content = ann.get(WEEK).content.decode()
+    escaped = "&quot;&lt;b&gt;{id} %(title)s &amp; more"
+    assert content.count(escaped) == 4 and "<b>{id}" not in content
+    assert f'aria-label="Move “{escaped}”"' in content and f"&amp;move={article}" in content
+
+
 def test_a_full_day_is_cut_and_the_rest_is_a_link_away(ann, monkeypatch):
     monkeypatch.setattr(week, "IN_A_WEEK", 2)
     monkeypatch.setattr(week, "IN_A_DAY", 3)
@@ -87,6 +96,14 @@ def test_a_full_day_is_cut_and_the_rest_is_a_link_away(ann, monkeypatch):
     assert cards(day) == {"2090-01-02": ["09:00 0", "09:00 1", "09:00 2"]}
     rest = ann.get(CALENDAR + day.context["days"][0].more)
     assert cards(rest) == {"2090-01-02": ["09:00 3"]} and not rest.context["days"][0].more
+
+
+def test_nothing_is_looked_for_but_the_tasks_that_articles_wait_for(django_assert_num_queries):
+    """Each of them is live: one statement for a state, and none for the past or for what is live for good."""
+    ids = [published(), approved(MONDAY), approved(MONDAY), pending(MONDAY), draft(MONDAY)]
+    articles = list(Article.objects.filter(id__in=ids))
+    with django_assert_num_queries(2):
+        hints(articles, ZoneInfo("UTC"), timezone.now())
 
 
 def test_a_week_is_read_by_its_index_in_as_many_statements_however_many_there_are(ann):

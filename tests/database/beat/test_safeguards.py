@@ -104,9 +104,9 @@ def test_a_late_start_slows_low_down_then_pauses_it_and_lets_it_go_step_by_step(
     [incident] = SafeguardIncident.objects.all()
     assert incident.closed_at is not None
     assert [entry["actions"] for entry in incident.actions] == [
-        ["lane low is slowed to 1 tasks a second"],
+        ["lane low is slowed to 1 task a second"],
         ["lane low is paused"],
-        ["lane low is slowed to 1 tasks a second"],
+        ["lane low is slowed to 1 task a second"],
     ]
     told = AuditEntry.objects.filter(actor="safeguard delay").order_by("id").values_list("verb", flat=True)
     assert list(told) == ["begin", "change", "change", "end"]

@@ -211,7 +211,7 @@ def test_the_front_of_the_line_is_before_everything_that_waits():
 def test_the_outlook_counts_what_is_due_what_comes_when_and_what_failed(limited):
     """A row has its own mark of a limit: what was scheduled before its type got one is counted all the same."""
     now = timezone.now()
-    schedule("T_PLAIN", "due")
+    schedule("T_PLAIN", "due", repeat_after=DAY)
     for minutes, lane in ((30, "low"), (90, "low"), (95, "high"), (600, "low")):
         schedule("T_PLAIN", minutes, at=now + timedelta(minutes=minutes), repeat_after=DAY, lane=lane)
     schedule("T_THREADS", "another type", delay=30)
@@ -219,6 +219,7 @@ def test_the_outlook_counts_what_is_due_what_comes_when_and_what_failed(limited)
     failing = schedule("T_PLAIN", "failing", repeat_after=DAY, delay=1800)
     ScheduleTask.objects.filter(id=failing.task_id).update(status="FAIL", error_code="AWAY")
     ScheduleTask.objects.exclude(biz_key="90").update(limited=limited)
+    schedule("T_PLAIN", "once", delay=1800)  # it doesn't roll, and has no limit
 
     seen = outlook("T_PLAIN", timedelta(hours=1), 3)
 

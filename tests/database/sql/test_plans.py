@@ -114,7 +114,6 @@ DAY = 86_400.0
 WHOLE = {
     "compare_keys": "it compares all that waits of a type with all rows of an app; in its own chore",
     "waiting_keys": "the same, and only what has a limit is indexed by its type: every claim would pay for more",
-    "outlook": "the same, of what has no limit; asked by a person's page",
     "events_near": "the windows of all minutes; asked by a person, who wants the events of a task",
     "events_of_tasks": "it looks through what was told in a time, for a person who asked for the story of a unit",
     "firing_groups": "it counts all jobs by their schedule; asked by people, and kept for a minute",

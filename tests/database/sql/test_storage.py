@@ -194,14 +194,16 @@ def test_a_good_batch_is_settled_in_one_statement_whether_or_not_some_return_som
         run_due()
 
 
-def test_what_is_planned_of_a_limited_type_is_counted_in_its_index_alone():
+def test_what_is_planned_of_a_limited_or_rolling_type_is_counted_in_indexes_alone():
     """A million rows are half a gigabyte, and their index a tenth of that."""
-    schedule_many("T_QUIET", [{"key": n} for n in range(5_000)], delay=86_400)
+    schedule_many("T_QUIET", [{"key": n} for n in range(5_000)], delay=86_400, repeat_after=86_400)
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE punctual_task SET limited = TRUE")
+        cursor.execute("UPDATE punctual_task SET limited = id %% 2 = 0", [])
         cursor.execute("VACUUM ANALYZE punctual_task")
         given = {"task_type": "T_QUIET", "tenant": "default", "step": 3600.0, "steps": 24, "lanes": ["default"]}
         cursor.execute("EXPLAIN " + _text("outlook"), given)
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
     assert "Index Only Scan using punctual_task_limited" in plan
+    assert "Index Only Scan using punctual_task_rolling" in plan
+    assert "Seq Scan on punctual_task" not in plan
