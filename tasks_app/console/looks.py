@@ -43,7 +43,7 @@ class Anybody:
         self._may = may
         self.answers: dict[str, bool] = {}
 
-    def has_perm(self, permission: str, obj: object = None) -> bool:
+    def has_perm(self, permission: str) -> bool:
         if permission not in self.answers:
             self.answers[permission] = self._may(permission)
         return self.answers[permission]
