@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from tasks_app.lifecycle.jobs.lock import database_now
 
 Answer = TypeVar("Answer")
-OLDEST_SECONDS = 2.0  # that an answer may have been begun before somebody asks who is content with one
+OLDEST_SECONDS = 3.0  # that an answer may have been begun before somebody asks who is content with one
 
 
 def database_clock() -> int:

@@ -36,10 +36,11 @@ STANDING_SECONDS = 5.0  # for so long somebody who has lost a right may still he
 PACES = (2.0, 4.0, 8.0, 16.0, 32.0)
 SOONEST_SECONDS = PACES[0]  # before a page that has just been loaded is told
 SHARE = 0.02  # of a processor, that the looks of all consoles of this process may take
-WITH_OTHERS = 1.5  # times what a look takes its thread: with the database, and whoever receives and answers
+WITH_OTHERS = 2.0  # times what a look takes its thread: with the database, and whoever receives and answers
 BUNCH = 5  # are told at once, and look at once; less than a process has threads
-BETWEEN_SECONDS = 0.1  # two bunches
-TELLING_SECONDS = 1.5  # all of them: the last ones still get what was made for the first (shared.OLDEST_SECONDS)
+FIRST_SECONDS = 0.5  # after the first bunch, for which pages are made: whoever came meanwhile would wait in a thread
+BETWEEN_SECONDS = 0.2  # two of the others
+TELLING_SECONDS = 2.0  # all of them: the last ones still get what was made for the first (shared.OLDEST_SECONDS)
 MOST_OF_SESSION = 6  # streams; the oldest makes room for one more
 CLOCK = "clock"  # changes all the time
 
@@ -70,13 +71,19 @@ class Telling:
     left: list[Stream] = field(default_factory=list)
     marks: Marks | None = None
     read_at: int = 0  # by the database's clock
-    bunches: int = 0
+    told: int = 0  # bunches
 
-    def __post_init__(self) -> None:
-        self.bunches = -(-len(self.left) // BUNCH)
+    @property
+    def wait_seconds(self) -> float:
+        """Until the next bunch."""
+        if self.told == 1:
+            return FIRST_SECONDS
+        bunches = self.told + -(-len(self.left) // BUNCH)
+        return min(BETWEEN_SECONDS, (TELLING_SECONDS - FIRST_SECONDS) / bunches)
 
     def next_bunch(self) -> list[Stream]:
         bunch, self.left = self.left[:BUNCH], self.left[BUNCH:]
+        self.told += 1
         return bunch
 
     def tell(self, one: Stream, now: float) -> None:
@@ -160,7 +167,7 @@ class Streams:
 
     def _wait_seconds(self) -> float:
         if self._telling.left:
-            return min(BETWEEN_SECONDS, TELLING_SECONDS / self._telling.bunches)
+            return self._telling.wait_seconds
         return LOOK_SECONDS - time.time() % LOOK_SECONDS
 
     def _serve(self) -> None:

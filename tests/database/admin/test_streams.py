@@ -9,8 +9,8 @@ from django.db import OperationalError
 from tasks_app.client import reschedule
 from tasks_app.console import streams
 from tasks_app.console.live import LIVE
-from tasks_app.console.shared import database_clock
-from tasks_app.console.streams import Stream, Streams
+from tasks_app.console.shared import OLDEST_SECONDS, database_clock
+from tasks_app.console.streams import Stream, Streams, Telling
 from tasks_app.core.roles import Role
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.changes import Marks, changed, read_marks
@@ -183,7 +183,7 @@ def test_all_are_told_of_the_same_moment_bunch_after_bunch(open_streams, monkeyp
     open_streams.run_once(reading)
     scheduled("a", at=MONDAY)  # told of with the next round
     assert [len(one.words) for one in said] == [1, 1, 1, 0, 0]
-    assert open_streams._wait_seconds() <= streams.BETWEEN_SECONDS
+    assert open_streams._wait_seconds() == streams.FIRST_SECONDS
     open_streams.run_once(reading)
 
     assert [one.words for one in said] == [[KINDS | {"clock"}]] * 5
@@ -191,6 +191,14 @@ def test_all_are_told_of_the_same_moment_bunch_after_bunch(open_streams, monkeyp
     assert read[0] < said[0].moments[0]  # all that the marks tell was so by then
     open_streams.run_once(reading)
     assert said[0].words[-1] == {"tasks", "clock"}
+
+
+def test_however_many_they_are_all_are_told_while_what_was_made_first_may_be_shown():
+    for many in (2, 7, 60, 1_000):
+        telling, waited = Telling([Stream(Said(), "", 1, True) for _ in range(many)]), 0.0
+        while telling.next_bunch() and telling.left:
+            waited += telling.wait_seconds
+        assert waited <= streams.TELLING_SECONDS < OLDEST_SECONDS
 
 
 def test_a_page_that_has_just_been_loaded_is_told_before_the_next_round_and_others_are_not(open_streams, monkeypatch):
@@ -246,7 +254,7 @@ def test_the_more_consoles_are_open_and_the_more_a_look_takes_the_rarer_they_loo
         paces.append(open_streams.pace)
 
     assert paces[0] == 2.0
-    assert paces[9] == 4.0  # ten consoles, 6 ms each with the database, are 60 ms: 2 % of 3 s
+    assert paces[9] == 4.0  # ten consoles, 8 ms each with the database, are 80 ms: 2 % of 4 s
     assert paces[-1] == 32.0
     assert paces == sorted(paces)
 
