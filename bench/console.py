@@ -110,8 +110,7 @@ def run(stack: Stack, rows: int | None = None) -> dict:
         took = _measure(client, pages)
         walked = _turn_pages(client)
         stack.start(workers=1)  # so that things change while consoles are open
-        sessions = [_session() for _ in range(CONSOLES)]
-        used, looks = asyncio.run(_stay_open(client, sessions, web))
+        used, looks = asyncio.run(_stay_open(client, _sessions(), web))
     slowest = sorted(took, key=lambda page: percentile(took[page], 0.95), reverse=True)
     return {
         "page_p95_ms": round(percentile(took[slowest[0]], 0.95) * 1000),
@@ -266,14 +265,20 @@ def _measure(client: httpx.Client, paths: list[str]) -> dict[str, list[float]]:
     return took
 
 
-def _session() -> str:
-    """Of somebody else who has logged in as the same person: a session has a few streams at most."""
-    from django.contrib.auth.models import User
+def _sessions() -> list[str]:
+    """Of as many people, who may do the same."""
+    from django.contrib.auth.models import Group, Permission, User
     from django.test import Client
 
-    browser = Client()
-    browser.force_login(User.objects.get(username="bench"))
-    return browser.cookies["sessionid"].value
+    operators = Group.objects.create(name="operators")
+    operators.permissions.set(Permission.objects.filter(content_type__app_label="tasks_app"))
+    sessions = []
+    for number in range(CONSOLES):
+        user, browser = User.objects.create_user(f"operator-{number}", is_staff=True), Client()
+        user.groups.add(operators)
+        browser.force_login(user)
+        sessions.append(browser.cookies["sessionid"].value)
+    return sessions
 
 
 class Meter:
@@ -303,13 +308,17 @@ async def _stay_open(client: httpx.Client, sessions: list[str], web: int) -> tup
         async with httpx.AsyncClient(base_url=client.base_url, cookies=cookies, timeout=None) as own:
             found = re.search(r'data-topics="([^"]*)" data-stream="([^"]+)"', (await own.get(page)).text)
             topics, address = set(found[1].split()), found[2]
+            read_at = 0
             async with own.stream("GET", address) as stream:
                 if stream.status_code != 200:
                     raise SystemExit(f"{address} answered {stream.status_code}")
                 opened.set()
                 async for line in stream.aiter_lines():
                     if line.startswith("data:") and topics & set(line.removeprefix("data:").split()):
-                        answer = await own.get(page, headers={"Punctual-Live": "1"})
+                        told_at = int(line.rpartition("@")[2])
+                        since = str(max(read_at, told_at)) if read_at else "1"
+                        answer = await own.get(page, headers={"Punctual-Live": since})
+                        read_at = int(answer.headers.get("Punctual-Live", 0))
                         looks += answer.status_code == 200  # after the wait: others have counted meanwhile
 
     async def used() -> float:

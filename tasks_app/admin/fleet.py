@@ -11,6 +11,7 @@ from django.urls import path
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.looks import shared
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
@@ -53,10 +54,11 @@ class FleetAdmin(LookOnly, ModelAdmin):
         return [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
 
     @requires(may_view_platform)
+    @shared
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request)
-        context = self.page(request) | _read(request)
-        context["may_read_api"] = may_read_api(request)
+        found = _read(request)
+        context = self.page(request) | found | {"may_read_api": may_read_api(request)}
         return TemplateResponse(request, "tasks_app/fleet.html", context)
 
     @requires(may_read_api, methods=("GET", "HEAD"))
@@ -130,8 +132,9 @@ def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse 
 
 
 def _read(request: HttpRequest) -> dict:
-    status = overview.look_at(request).status
-    return overview.told(request, status) | {
+    found = overview.look_at(request)
+    status = found.answer.status
+    return overview.told(request, found) | {
         "parts": overview.parts(PARTS),
         "holders": _holders(status),
         "takeovers": [_told(one) for one in status.takeovers],

@@ -29,6 +29,7 @@ from .secrets import ReasonOnly
 
 LIST = "tasks_app_installation_changelist"
 HOUR = 3_600.0
+KNOWN = "_punctual_installation"  # in a request: the view of it that its page has read anyway
 CHOICES = {"resume": Choice.RUN, "latest": Choice.LATEST, "shift": Choice.SHIFT, "expire": Choice.EXPIRE}
 BUTTONS = {
     "enter": gettext_lazy("Quarantine"),
@@ -195,7 +196,7 @@ def banner(request: HttpRequest) -> list[InstallationView | StandbySite]:
     """That nothing runs, or that somebody is asked: for those who may look at tasks."""
     if not may_view_platform(request):
         return []
-    view = read_view()
+    view = getattr(request, KNOWN, None) or read_view()
     return [view] * bool(view.sentence) + [StandbySite(view)] * bool(view.site_words)
 
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
+from tasks_app.console.looks import shared
 from tasks_app.console.scope import changeable, may_change, may_change_each, member, seen, whose
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, RetryLimited, UnknownJob
@@ -171,6 +172,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         return own + super().get_urls()
 
     @requires(may_view_jobs)
+    @shared
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*JobFilterForm.base_fields, "after"))
         context = self.page(request) | _listed(request)

@@ -6,33 +6,32 @@ add one, add its name, its template and what it needs.
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from tasks_app.console.live import is_look
-from tasks_app.console.together import Together
+from tasks_app.console.live import seen_until
+from tasks_app.console.shared import Made, Shared
 from tasks_app.core.service_levels import ServiceLevels
 from tasks_app.database import atomic
 from tasks_app.engine.watch.alarm_browse import told_to_nobody
-from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, take_sample
+from tasks_app.engine.watch.figures import Figures, Hour, Load, last_hour, next_hour, places, take_sample
 from tasks_app.engine.watch.service_levels import read_levels
 from tasks_app.engine.watch.status import NodeView, SchedulerStatus, read_status
 from tasks_app.models import Node
 from tasks_app.pages.charts import Chart, Series, bars
 from tasks_app.pages.spans import span
 
+from .installation import KNOWN
 from .list_rows import node_rows
 from .ranges import RANGES, chosen_range, drawn
 from .rights import may_operate_platform, may_view_platform
 
 PARTS = ("problems", "tiles", "campaigns", "charts", "lanes", "types", "subscriptions", "levels", "nodes")
 SAYS_SECONDS = 60  # a process that has said no version by then is too old to say one
-GATHER_SECONDS = 0.05
 SHOWN = 20  # processes on the first page; that of the fleet has all
 
 
@@ -45,7 +44,8 @@ def first_page(request: HttpRequest) -> dict:
 
 def read(request: HttpRequest) -> dict:
     chosen = chosen_range(request)
-    hour, status, load, levels, untold = look_at(request)
+    found = look_at(request)
+    hour, status, load, levels, untold = found.answer
     return {
         "parts": parts(PARTS),
         "oldest": _oldest(status),
@@ -57,7 +57,7 @@ def read(request: HttpRequest) -> dict:
         "levels": levels,
         "untold": untold,
         "types": sorted(hour.types.items(), key=lambda one: -(one[1].ok + one[1].failed))[:20],
-    } | told(request, status, SHOWN)
+    } | told(request, found, SHOWN)
 
 
 class Reading(NamedTuple):
@@ -72,29 +72,32 @@ class Reading(NamedTuple):
 
 def _read_all() -> Reading:
     sample = cache(take_sample)  # taken once, and only if something is too much to count
+    hour, where = last_hour(), places()
+    status, load = read_status(hour, sample, where), next_hour(sample, where)
+    return Reading(hour, status, load, read_levels(), told_to_nobody())
+
+
+READING: Shared[Reading] = Shared()
+
+
+def look_at(request: HttpRequest) -> Made[Reading]:
     # One transaction: outside of one, each statement has its own, and says whose rows it is about.
     with atomic(savepoint=False):
-        hour = last_hour()
-        return Reading(hour, read_status(hour, sample), next_hour(sample), read_levels(), told_to_nobody())
+        found = READING.ask(None, _read_all, after=seen_until(request))
+    setattr(request, KNOWN, found.answer.status.installation)
+    return found
 
 
-READING = Together(_read_all)
-
-
-def look_at(request: HttpRequest) -> Reading:
-    """Pages that are open ask in bunches, for themselves: those can wait for each other."""
-    return READING.ask(GATHER_SECONDS if is_look(request) else 0.0)
-
-
-def told(request: HttpRequest, status: SchedulerStatus, most: int | None = None) -> dict:
+def told(request: HttpRequest, found: Made[Reading], most: int | None = None) -> dict:
     """What the parts need that both pages have; of the processes so many at most."""
+    status = found.answer.status
     return {
         "may_operate": may_operate_platform(request),
         "status": status,
         "processes": list(node_rows(_processes(status.nodes, most))),
         "more_processes": max(0, len(status.nodes) - most) if most else 0,
         "versions": _versions(status),
-        "read_at": timezone.now(),
+        "read_at": datetime.fromtimestamp(found.begun / 1e6, UTC),
     }
 
 

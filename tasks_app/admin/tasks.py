@@ -18,6 +18,7 @@ from unfold.admin import ModelAdmin
 
 from tasks_app.conf import conf
 from tasks_app.console import saved
+from tasks_app.console.looks import shared
 from tasks_app.console.scope import may_change, may_change_each, member, seen
 from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError
@@ -80,6 +81,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         return own + super().get_urls()
 
     @requires(may_view)
+    @shared
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
         refuse_unknown(request, (*FilterForm.base_fields, "after", "looked"))
         key = request.GET.get("key", "")

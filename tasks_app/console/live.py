@@ -4,6 +4,7 @@ Such a page asks for its own address again, with a header, and gets what it show
 nothing on it is made in two ways, and whoever may not see it any more gets the answer that anybody would.
 """
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +50,13 @@ def topics_of(request: HttpRequest) -> tuple[str, ...]:
 def is_look(request: HttpRequest) -> bool:
     """A page that is open asks what it would show now."""
     return HEADER in request.headers and bool(topics_of(request))
+
+
+def seen_until(request: HttpRequest) -> int | None:
+    """When what the page shows had been read, or what it was told last, by the database's clock in microseconds; None:
+    it does not say, as at its first look."""
+    said = request.headers.get(HEADER, "")
+    return int(said) if re.fullmatch("[0-9]{2,18}", said) else None
 
 
 @contextmanager

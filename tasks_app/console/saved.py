@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.core.text import control_in
@@ -17,6 +18,7 @@ from tasks_app.pages.saved import LISTS
 from tasks_app.sql import execute
 
 from .scope import working_in
+from .templates import find
 
 MOST = 50  # of one person, for one list: more than anybody finds their way in
 _TAKE_TURNS = "SELECT pg_advisory_xact_lock(hashtextextended(%(whose)s, 11))"
@@ -51,8 +53,8 @@ def query_of(form: forms.Form) -> str:
 
 def shown(request: HttpRequest, page: str) -> dict:
     """What the list shows of them."""
-    form = LISTS[page].form(request.GET)
-    query = query_of(form) if form.is_valid() else ""
+    form = LISTS[page].form(request.GET) if request.GET else None
+    query = query_of(form) if form is not None and form.is_valid() else ""
     if len(query) > QUERY_LENGTH:  # too long to be kept
         query = ""
     return {
@@ -60,6 +62,13 @@ def shown(request: HttpRequest, page: str) -> dict:
         "saving": SaveForm(initial={"page": page, "query": query}, auto_id="saved_%s") if query else None,
         "saved_query": query,
     }
+
+
+def drawn(request: HttpRequest, page: str) -> SafeString:
+    told = shown(request, page)
+    if not told["saved"] and not told["saving"]:
+        return SafeString("")
+    return SafeString(find("tasks_app/saved.html").render(told, request))
 
 
 def save(request: HttpRequest) -> HttpResponse:

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST
 
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.roles import READING, USUAL_LANES, Role
+from tasks_app.database import atomic
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.operations.members import everywhere, rights_of
 from tasks_app.engine.operations.owners import own_of, refuse_not_own
@@ -74,8 +75,11 @@ def place_of(request: HttpRequest) -> Place:
 @contextmanager
 def working(request: HttpRequest) -> Iterator[None]:
     """What is done meanwhile, in this thread, is done in the tenant of whoever asks."""
-    place = place_of(request)
-    before = _member.set(_caller(request, place) if place.role is not None else None)
+    # One transaction: outside of one, each statement has its own, and says whose rows it is about.
+    with atomic(savepoint=False):
+        place = place_of(request)
+        caller = _caller(request, place) if place.role is not None else None
+    before = _member.set(caller)
     try:
         yield
     finally:

@@ -24,6 +24,7 @@ from tasks_app.pages.links import SITE, api_docs
 from .guard import guard
 from .live import BARE, WHOLE, is_look, topics_of
 from .login import LoginForm
+from .looks import shared
 from .menu import grouped, menu, under_one_name
 from .scope import choose, place_of
 from .streams import no_stream, stream
@@ -103,15 +104,20 @@ class ConsoleSite(UnfoldAdminSite):
     login.login_required = False  # as Django says of its own, whatever a project's middleware asks for elsewhere
 
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
-        shown = self.overview(request) if self.overview else {}
         if is_look(request):
-            return TemplateResponse(request, self.index_template, self.each_context(request) | shown)
+            return self._look(request)
+        shown = self.overview(request) if self.overview else {}
         lands = request.session.pop(LANDS, False)
         if not shown:
             if lands and (where := self._landing(request)):
                 return HttpResponseRedirect(where)
             shown = {"topics": ()}  # a list of pages, which changes with one's rights
         return super().index(request, shown | (extra_context or {}))
+
+    @shared
+    def _look(self, request: HttpRequest) -> HttpResponse:
+        shown = self.overview(request) if self.overview else {}
+        return TemplateResponse(request, self.index_template, self.each_context(request) | shown)
 
     def _landing(self, request: HttpRequest) -> str | None:
         """Where somebody goes on after the login who has no overview: editors to their articles, say."""

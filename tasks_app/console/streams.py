@@ -24,17 +24,23 @@ from tasks_app.database import close_connections
 from tasks_app.engine.watch.changes import Marks, changed, read_marks
 
 from .scope import member
+from .shared import database_clock
 from .standing import open_sessions, rights_of_each
 
 log = logging.getLogger(__name__)
 
 HOLD = "punctual.hold"
-ROUND_SECONDS = 1.0
+LOOK_SECONDS = 1.0  # between two looks whether anybody is to be told
 STANDING_SECONDS = 5.0  # for so long somebody who has lost a right may still hear that something has changed
-SOONEST_SECONDS, LATEST_SECONDS = 2.0, 30.0  # between two words on a stream
+# Between two rounds of words. Each is twice the one before, so that rounds of all processes fall on the same moments.
+PACES = (2.0, 4.0, 8.0, 16.0, 32.0)
+SOONEST_SECONDS = PACES[0]  # before a page that has just been loaded is told
 SHARE = 0.02  # of a processor, that the looks of all consoles of this process may take
-DATABASE_SHARE = 2.0  # a look takes the database about as long as it takes us
-BUNCH = 5  # are told at once, and look at once, so that what they show is read once; less than a process has threads
+WITH_OTHERS = 2.0  # times what a look takes its thread: with the database, and whoever receives and answers
+BUNCH = 2  # are told at once, and look at once: more would keep others from threads and the processor
+FIRST_SECONDS = 0.5  # after the first bunch, for which pages are made: whoever came meanwhile would wait in a thread
+BETWEEN_SECONDS = 0.2  # two of the others
+TELLING_SECONDS = 2.0  # all of them: the last ones still get what was made for the first (shared.OLDEST_SECONDS)
 MOST_OF_SESSION = 6  # streams; the oldest makes room for one more
 CLOCK = "clock"  # changes all the time
 
@@ -58,13 +64,44 @@ class Stream:
     told_at: float = field(default_factory=time.monotonic)
 
 
+@dataclass(slots=True)
+class Telling:
+    """One round, bunch after bunch."""
+
+    left: list[Stream] = field(default_factory=list)
+    marks: Marks | None = None
+    read_at: int = 0  # by the database's clock
+    told: int = 0  # bunches
+
+    @property
+    def wait_seconds(self) -> float:
+        """Until the next bunch."""
+        if self.told == 1:
+            return FIRST_SECONDS
+        bunches = self.told + -(-len(self.left) // BUNCH)
+        return min(BETWEEN_SECONDS, (TELLING_SECONDS - FIRST_SECONDS) / bunches)
+
+    def next_bunch(self) -> list[Stream]:
+        bunch, self.left = self.left[:BUNCH], self.left[BUNCH:]
+        self.told += 1
+        return bunch
+
+    def tell(self, one: Stream, now: float) -> None:
+        kinds = changed(one.heard, self.marks) if one.whole and one.heard else set(Marks._fields)
+        one.line.send(_word(kinds | {CLOCK}, self.read_at))
+        one.heard, one.told_at = self.marks, now
+
+
 class Streams:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open: list[Stream] = []
         self._thread: threading.Thread | None = None
-        self._look_seconds = 0.01  # what a look takes; measured
+        self._looks, self._spent = 0, 0.0  # since the last round, and what they took
+        self._look_seconds = 0.01  # what one takes
+        self._round_at = time.time()  # of the last round, as other processes count, too
         self._stood_at = 0.0
+        self._telling = Telling()
 
     def add(self, stream: Stream) -> None:
         with self._lock:
@@ -80,29 +117,58 @@ class Streams:
     def took(self, seconds: float) -> None:
         """A page was asked for anew, which took us so much time of a processor."""
         with self._lock:
-            self._look_seconds += (seconds * DATABASE_SHARE - self._look_seconds) / 10
+            self._looks, self._spent = self._looks + 1, self._spent + seconds * WITH_OTHERS
 
     @property
     def pace(self) -> float:
-        """Seconds between two words: the more consoles are open and the more a look takes, the longer."""
-        return min(LATEST_SECONDS, max(SOONEST_SECONDS, len(self._open) * self._look_seconds / SHARE))
+        """Seconds between two rounds: the more consoles are open and the more a look takes, the longer."""
+        wanted = len(self._open) * self._look_seconds / SHARE
+        return next((pace for pace in PACES if pace >= wanted), PACES[-1])
 
     def run_once(self, read: Callable[[], Marks] = read_marks) -> int:
-        """Tell whoever is to be told; how many streams are left."""
+        """Tell whoever is to be told, a bunch of them; how many streams are left."""
         with self._lock:
             self._open = [one for one in self._open if one.line.open]
-            streams, pace, now = list(self._open), self.pace, time.monotonic()
+            streams, now = list(self._open), time.monotonic()
         if not streams:
             return 0
         if now - self._stood_at >= STANDING_SECONDS:
             self._stood_at = now
             streams = _standing(streams)
-        marks = read()
-        for one in _whose_turn(streams, pace, now):
-            kinds = changed(one.heard, marks) if one.whole and one.heard else set(Marks._fields)
-            one.line.send(_word(kinds | {CLOCK}))
-            one.heard, one.told_at = marks, now
+        if not self._telling.left:
+            self._begin(streams, now, read)
+        for one in self._telling.next_bunch():
+            self._telling.tell(one, now)
         return len(streams)
+
+    def _begin(self, streams: list[Stream], now: float, read: Callable[[], Marks]) -> None:
+        """All in a round, so that they share what they show. A page that has just been loaded doesn't wait for one:
+        anything may have changed since it was made."""
+        clock = time.time()
+        if is_round := self._is_round(clock):
+            due = [one for one in streams if now - one.told_at >= SOONEST_SECONDS / 2]
+        else:
+            due = [one for one in streams if one.heard is None and now - one.told_at >= SOONEST_SECONDS]
+        if due:
+            self._telling = Telling(due, read(), database_clock())  # in this order: all that the marks tell was so then
+        if is_round:
+            self._note_round(clock)
+
+    def _is_round(self, clock: float) -> bool:
+        """When a multiple of the pace has passed: the same moments in all processes."""
+        with self._lock:
+            return clock // self.pace > self._round_at // self.pace
+
+    def _note_round(self, clock: float) -> None:
+        with self._lock:
+            if self._looks:  # the first of a round makes what the others share, so that only all of them tell
+                self._look_seconds += (self._spent / self._looks - self._look_seconds) / 2
+            self._looks, self._spent, self._round_at = 0, 0.0, clock
+
+    def _wait_seconds(self) -> float:
+        if self._telling.left:
+            return self._telling.wait_seconds
+        return LOOK_SECONDS - time.time() % LOOK_SECONDS
 
     def _serve(self) -> None:
         wait = threading.Event()
@@ -117,7 +183,7 @@ class Streams:
                     if not any(one.line.open for one in self._open):
                         self._thread = None
                         return
-                wait.wait(ROUND_SECONDS)
+                wait.wait(self._wait_seconds())
         except Exception:
             log.exception("streams.failed")
             with self._lock:
@@ -148,17 +214,6 @@ def no_stream() -> HttpResponse:
     return HttpResponse(status=204)
 
 
-def _whose_turn(streams: list[Stream], pace: float, now: float) -> list[Stream]:
-    """Those whose time has come, and to make a whole bunch the next ones whose time is half over: from then on they are
-    told together."""
-    # At first anything may have changed since the page was made, so nobody waits long for that.
-    new = [one for one in streams if one.heard is None and now - one.told_at >= SOONEST_SECONDS]
-    others = sorted((one for one in streams if one.heard is not None), key=lambda one: one.told_at)
-    due = sum(now - one.told_at >= pace for one in others)
-    bunches, soon = others[: -(-due // BUNCH) * BUNCH], max(SOONEST_SECONDS, pace / 2)
-    return new + bunches[:due] + [one for one in bunches[due:] if now - one.told_at >= soon]
-
-
 def _standing(streams: list[Stream]) -> list[Stream]:
     """Those of people who are still logged in and have the rights that they came with; the others end."""
     sessions = open_sessions({one.session for one in streams})
@@ -174,5 +229,6 @@ def _standing(streams: list[Stream]) -> list[Stream]:
     return left
 
 
-def _word(kinds: set[str]) -> bytes:
-    return f"event: look\ndata: {' '.join(sorted(kinds))}\n\n".encode()
+def _word(kinds: set[str], read_at: int) -> bytes:
+    """With the moment from which on what is read has it all: a page asks for nothing older (looks.py)."""
+    return f"event: look\ndata: {' '.join(sorted(kinds))} @{read_at}\n\n".encode()

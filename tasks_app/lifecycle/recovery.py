@@ -211,11 +211,17 @@ class Hold(NamedTuple):
     left_seconds: float  # until it is let go, unless a step is done
 
 
-def holds() -> list[Hold]:
-    """Of all recoveries that hold something."""
+def all_curbs() -> list[Curb]:
+    """Those of recoveries and of safeguards, with the time at which they were read."""
+    return list(Curb.objects.annotate(now=Now()).order_by("id"))
+
+
+def holds(curbs: Iterable[Curb] | None = None) -> list[Hold]:
+    """Of all recoveries that hold something. `curbs`: all that there are, if the caller has read them."""
     held: dict[str, list[Curb]] = {}
-    for curb in Curb.objects.filter(name=CURB).annotate(now=Now()).order_by("id"):
-        held.setdefault(curb.subject, []).append(curb)
+    for curb in all_curbs() if curbs is None else curbs:
+        if curb.name == CURB:
+            held.setdefault(curb.subject, []).append(curb)
     rows = {row.incident: row for row in Recovery.objects.filter(incident__in=held)} if held else {}
     return [_hold(incident, curbs, rows.get(incident)) for incident, curbs in held.items()]
 

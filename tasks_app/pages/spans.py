@@ -1,8 +1,9 @@
 """Lengths of time, in the language of the page."""
 
 from datetime import timedelta
+from functools import lru_cache
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import get_language, gettext, gettext_noop
 
 from tasks_app.core import phrases
 
@@ -33,6 +34,11 @@ def axis(value: float) -> str:
 
 
 def _told(words: str) -> str:
+    return _translated(words, get_language())
+
+
+@lru_cache(10_000)  # a chart says the same few hundreds of them again and again
+def _translated(words: str, language: str) -> str:
     if words.startswith("less"):
         return gettext("less than 1 ms")
     number, _, unit = words.partition(" ")

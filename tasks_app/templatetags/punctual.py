@@ -8,9 +8,10 @@ from urllib.parse import urlencode
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from tasks_app.console import saved
+from tasks_app.console import looks
 from tasks_app.console.scope import member
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
@@ -333,7 +334,7 @@ def pretty(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-@register.inclusion_tag("tasks_app/saved.html", takes_context=True)
-def saved_filters(context: template.Context, page: str) -> dict:
+@register.simple_tag(takes_context=True)
+def saved_filters(context: template.Context, page: str) -> SafeString:
     """Above a list of `tasks_app.pages.saved`."""
-    return saved.shown(context["request"], page)
+    return looks.saved_filters(context["request"], page)

@@ -14,6 +14,8 @@ from types import CodeType, ModuleType
 
 BEAT = "tasks_app.engine.beat"
 REMEMBERED = {
+    "tasks_app.admin.overview": ("READING",),
+    "tasks_app.console.looks": ("LOOKS",),
     "tasks_app.console.streams": ("STREAMS",),
     "tasks_app.engine.barrier": ("BARRIER",),
     "tasks_app.engine.channels.sending": ("_stopped", "_threads"),
@@ -49,7 +51,6 @@ REMEMBERED = {
 }
 # What could be such memory by its looks, and stays, with the reason.
 STAYS = {
-    "tasks_app.admin.overview": {"READING": "what is asked for right now"},
     "tasks_app.core.alarms": {"LOOKS": "apps declare them"},
     "tasks_app.core.away": {"_make": "set when the engine is imported"},
     "tasks_app.core.deferral": {"DEFERRING": "batches that run", "_check": "set when the engine is imported"},

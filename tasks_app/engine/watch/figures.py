@@ -75,6 +75,18 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Where what is due may lie."""
+
+    shards: list[int]
+    types: list[str]  # with a limit
+
+    def asked(self) -> dict[str, list]:
+        """For a statement that counts it by lane."""
+        return {"lanes": list(LANES), "shards": self.shards, "types": self.types}
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     due: dict[str, int]  # by lane
     minutes: list[int]
@@ -118,10 +130,13 @@ def _whole_hour(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
 
 
-def next_hour(sample: Callable[[], Sample] | None = None) -> Load:
-    """Counted if that is cheap, else guessed from a sample."""
-    places = {"shards": all_shards(), "types": limited_types(), "lanes": list(LANES)}
-    rows = run("status_load", places | {"bound": LOAD_BOUND, "minutes": HOUR})
+def places() -> Places:
+    return Places(all_shards(), limited_types())
+
+
+def next_hour(sample: Callable[[], Sample] | None = None, where: Places | None = None) -> Load:
+    """Counted if that is cheap, else guessed from a sample. What the caller has read already need not be read again."""
+    rows = run("status_load", (where or places()).asked() | {"bound": LOAD_BOUND, "minutes": HOUR})
     if any(cut for *_, cut in rows):
         return Load((sample or take_sample)().minutes, exact=False)
     return Load(_by_minute((minute, count) for minute, count, _ in rows), exact=True)

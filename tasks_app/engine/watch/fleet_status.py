@@ -3,6 +3,7 @@
 For `scheduler_status` and for pages; reads only.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,7 +17,7 @@ from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.safeguards import PLANNED, WORDS, Kind, Name
 from tasks_app.core.said import said, said_of
 from tasks_app.engine.intervals import INTERVALS
-from tasks_app.lifecycle.shards import all_shards
+from tasks_app.lifecycle.recovery import all_curbs
 from tasks_app.models import Curb, LanePause, MaintenanceEntry
 from tasks_app.scope import all_tenants
 from tasks_app.sql import array, run
@@ -117,14 +118,14 @@ def limits(types: list[str], bound: int) -> list[LimitView]:
     ]
 
 
-def planning_behind() -> float | None:
+def planning_behind(shards: list[int]) -> float | None:
     """How many seconds ago the earliest firing came that no planner has planned; None: all that have passed are."""
-    return run("planning_behind", {"shards": array(all_shards())})[0][0]
+    return run("planning_behind", {"shards": array(shards)})[0][0]
 
 
-def turns_behind() -> float | None:
+def turns_behind(shards: list[int]) -> float | None:
     """How many seconds ago the earliest instance wanted its turn that no beat has decided about; None: none did."""
-    return run("turns_behind", {"shards": array(all_shards())})[0][0]
+    return run("turns_behind", {"shards": array(shards)})[0][0]
 
 
 def archive() -> ArchiveView:
@@ -134,16 +135,19 @@ def archive() -> ArchiveView:
     return ArchiveView(waiting, seconds, error or "", writing)
 
 
-def pauses() -> dict[str, Pause]:
-    """By lane: those that somebody has paused, and those that a safeguard has paused or slowed down."""
+def pauses(curbs: Iterable[Curb] | None = None) -> dict[str, Pause]:
+    """By lane: those that somebody has paused, and those that a safeguard has paused or slowed down. `curbs`: all that
+    there are, if the caller has read them."""
     held: dict[str, Pause] = {}
-    for row in Curb.objects.filter(kind=Kind.LANE).annotate(age=Now() - F("since")).order_by("-rate"):
+    lanes = [row for row in (all_curbs() if curbs is None else curbs) if row.kind == Kind.LANE]
+    for row in sorted(lanes, key=lambda row: row.rate or 0.0, reverse=True):  # of several, the strictest is told
+        age = (row.now - row.since).total_seconds()
         if row.name == RECOVERY:
-            held[row.target] = Pause(f"incident {row.subject}", RECOVERY, row.age.total_seconds(), RECOVERY)
+            held[row.target] = Pause(f"incident {row.subject}", RECOVERY, age, RECOVERY)
             continue
         by = Name(row.name)
         words = "it is a peak of the daily profile" if by in PLANNED else WORDS[by]
-        held[row.target] = Pause(words, f"safeguard {row.name}", row.age.total_seconds(), row.name, row.rate or 0.0)
+        held[row.target] = Pause(words, f"safeguard {row.name}", age, row.name, row.rate or 0.0)
     rows = LanePause.objects.annotate(age=Now() - F("paused_at"))
     return held | {row.lane: Pause(row.reason, row.paused_by, row.age.total_seconds()) for row in rows}
 

@@ -1,8 +1,10 @@
 """Recoveries that hold something back, and since when nothing was noted of them. Reads only."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tasks_app.lifecycle.recovery import holds
+from tasks_app.models import Curb
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +15,6 @@ class HoldingView:
     left_seconds: float  # until a beat lets go of it
 
 
-def holding() -> list[HoldingView]:
+def holding(curbs: Iterable[Curb] | None = None) -> list[HoldingView]:
     """A beat lets go of what one holds that was killed, but not soon."""
-    return [HoldingView(*one) for one in holds()]
+    return [HoldingView(*one) for one in holds(curbs)]

@@ -10,13 +10,11 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from tasks_app.conf import MAIN_SITE, conf
-from tasks_app.core.lanes import LANES
 from tasks_app.engine.canary import CANARY, CHORE_EVERY, Canary, canaries
 from tasks_app.engine.nodes import NOT_DRAINED, Drain
 from tasks_app.engine.queues import depths
-from tasks_app.lifecycle.limited import limited_types
-from tasks_app.lifecycle.shards import all_shards
-from tasks_app.models import AwayTask, DlqEntry, Node
+from tasks_app.lifecycle.recovery import all_curbs
+from tasks_app.models import AwayTask, Curb, DlqEntry, Node
 from tasks_app.scope import all_tenants
 from tasks_app.sql import run
 
@@ -25,7 +23,7 @@ from .alarm_browse import FailingChannel, failing_channels
 from .audit_status import AuditView, read_audit
 from .backup_status import BackupView, read_backups
 from .campaign_browse import CampaignView, open_campaigns
-from .figures import Hour, Sample, last_hour, take_sample
+from .figures import Hour, Places, Sample, last_hour, places, take_sample
 from .fleet_status import ArchiveView, ChoreView, LimitView, Pause, ShardView, Takeover
 from .host_status import UnwellHost, unwell_hosts
 from .installation_status import InstallationView, read_view
@@ -207,21 +205,23 @@ class SchedulerStatus:
 
 
 @all_tenants()
-def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = None) -> SchedulerStatus:
+def read_status(
+    hour: Hour | None = None, sample: Callable[[], Sample] | None = None, where: Places | None = None
+) -> SchedulerStatus:
     """Everything at a glance. What the caller has read already need not be read again."""
-    nodes, shards, types = read_nodes(), fleet_status.shards(), limited_types()
+    nodes, shards, where, curbs = read_nodes(), fleet_status.shards(), where or places(), all_curbs()
     beats_up = max((node.up_seconds for node in nodes if node.live and node.kind == Node.BEAT), default=None)
     status = SchedulerStatus(
         nodes=nodes,
-        lanes=_lanes(nodes, types, sample),
+        lanes=_lanes(nodes, where, curbs, sample),
         lateness=_lateness(hour or last_hour()),
         away=AwayTask.objects.all()[: AWAY_BOUND + 1].count(),
         dead_letters=_dead_letters(),
         shards=shards,
         takeovers=fleet_status.last_takeovers(shards),
-        limits=fleet_status.limits(types, COUNT_BOUND),
-        planning_behind_seconds=fleet_status.planning_behind(),
-        turns_behind_seconds=fleet_status.turns_behind(),
+        limits=fleet_status.limits(where.types, COUNT_BOUND),
+        planning_behind_seconds=fleet_status.planning_behind(where.shards),
+        turns_behind_seconds=fleet_status.turns_behind(where.shards),
         chores=fleet_status.chores(beats_up),
         storage=read_storage_status(),
         archive=fleet_status.archive(),
@@ -230,7 +230,7 @@ def read_status(hour: Hour | None = None, sample: Callable[[], Sample] | None = 
         failing_channels=failing_channels(),
         unwell_hosts=unwell_hosts(),
         acting=acting(),
-        holding=holding(),
+        holding=holding(curbs),
         installation=read_view(),
         backups=read_backups(),
         audit=read_audit(),
@@ -272,13 +272,14 @@ def read_nodes() -> list[NodeView]:
     ]
 
 
-def _lanes(nodes: list[NodeView], types: list[str], sample: Callable[[], Sample] | None) -> list[LaneStatus]:
-    places = {"lanes": list(LANES), "shards": all_shards(), "types": types}
+def _lanes(
+    nodes: list[NodeView], where: Places, curbs: list[Curb], sample: Callable[[], Sample] | None
+) -> list[LaneStatus]:
     # A reaper looks this often, and may have to wait for another chore.
     patience = OVERDUE_SECONDS + 2 * max(conf().REAP_SECONDS, conf().NODE_SECONDS)
-    rows = run("status_lanes", places | {"bound": COUNT_BOUND, "canary": CANARY, "patience": patience})
+    rows = run("status_lanes", where.asked() | {"bound": COUNT_BOUND, "canary": CANARY, "patience": patience})
     guessed = (sample or take_sample)().due if any(cut for _, _, cut, *_ in rows) else {}
-    paused, canary, queued = fleet_status.pauses(), canaries(), depths()
+    paused, canary, queued = fleet_status.pauses(curbs), canaries(), depths()
     live = [node for node in nodes if node.live]
     return [
         LaneStatus(

@@ -16,6 +16,8 @@
   const topics = new Set(place.dataset.topics.split(" "));
   const others = "BroadcastChannel" in window ? new BroadcastChannel(CHANNEL) : null;
   let shownAt = new Date();
+  let readAt = 0; // by the server's clock, which only the server can read; 0: it has not said, of the page as it was loaded
+  let toldAt = 0; // by the same: of what was told last
   let heardAt = Date.now(); // from the stream, in whichever tab it is
   let failures = 0;
   let notBefore = 0;
@@ -49,7 +51,8 @@
   async function ask() {
     try {
       const answer = await fetch(location.href, {
-        headers: { "Punctual-Live": "1" }, cache: "no-store", redirect: "manual", signal: AbortSignal.timeout(20000),
+        headers: { "Punctual-Live": readAt ? Math.max(readAt, toldAt) : "1" }, // nothing older than that is shown
+        cache: "no-store", redirect: "manual", signal: AbortSignal.timeout(20000),
       });
       if (answer.type === "opaqueredirect" || answer.status === 401) return "login";
       if (answer.status === 403) return "refused";
@@ -58,7 +61,11 @@
       if (!answer.ok) return "unreachable";
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (!fresh.getElementById("content")) return "unreachable"; // something in between has answered
-      if (!isChosen()) show(fresh);
+      if (!isChosen()) {
+        show(fresh);
+        readAt = Number(answer.headers.get("Punctual-Live"));
+        shownAt = new Date(Date.now() - 1000 * Number(answer.headers.get("Age")));
+      }
       return null;
     } catch {
       return navigator.onLine ? "unreachable" : "offline";
@@ -79,7 +86,6 @@
   // ---- showing ----
 
   function show(fresh) {
-    shownAt = new Date();
     const token = fresh.querySelector('[name="csrfmiddlewaretoken"]');
     const atEnd = [...content.querySelectorAll("[data-tail]")].filter(isAtEnd);
     token?.remove();
@@ -171,6 +177,7 @@
 
   function hear(kinds) {
     heardAt = Date.now();
+    toldAt = Number(kinds.find((one) => one.startsWith("@"))?.slice(1) ?? toldAt);
     if (kinds.some((one) => topics.has(one))) look();
   }
 

@@ -1,12 +1,16 @@
 """What the streams of open consoles say, to whom, how often, and when they end."""
 
+from itertools import pairwise
+
 import pytest
 from django.contrib.auth.models import Group, Permission
+from django.db import OperationalError
 
 from tasks_app.client import reschedule
 from tasks_app.console import streams
 from tasks_app.console.live import LIVE
-from tasks_app.console.streams import Stream, Streams
+from tasks_app.console.shared import OLDEST_SECONDS, database_clock
+from tasks_app.console.streams import Stream, Streams, Telling
 from tasks_app.core.roles import Role
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.watch.changes import Marks, changed, read_marks
@@ -22,16 +26,19 @@ pytestmark = pytest.mark.django_db
 
 VIEW = "tasks_app.view_scheduletask"
 KINDS = set(Marks._fields)
+IS_ROUND = Streams._is_round
 
 
 class Said:
     """What a browser gets."""
 
     def __init__(self) -> None:
-        self.open, self.words = True, []
+        self.open, self.words, self.moments = True, [], []
 
     def send(self, data: bytes) -> None:
-        self.words.append(set(data.decode().partition("data: ")[2].split()))
+        *kinds, moment = data.decode().partition("data: ")[2].split()
+        self.words.append(set(kinds))
+        self.moments.append(int(moment.removeprefix("@")))
 
     def end(self) -> None:
         self.open = False
@@ -41,6 +48,7 @@ class Said:
 def every_round(monkeypatch):
     monkeypatch.setattr(streams, "SOONEST_SECONDS", 0.0)
     monkeypatch.setattr(streams, "STANDING_SECONDS", 0.0)
+    monkeypatch.setattr(Streams, "_is_round", lambda self, clock: True)
 
 
 @pytest.fixture
@@ -162,38 +170,92 @@ def test_a_browser_without_locks_has_few_streams_and_the_oldest_makes_room(open_
     assert open_streams.run_once() == streams.MOST_OF_SESSION
 
 
-def test_consoles_that_were_opened_one_after_the_other_are_told_in_bunches(open_streams, monkeypatch):
-    monkeypatch.setattr(streams, "BUNCH", 5)
-    monkeypatch.setattr(Streams, "pace", 100.0)
+def test_all_are_told_of_the_same_moment_bunch_after_bunch(open_streams, monkeypatch):
+    monkeypatch.setattr(streams, "BUNCH", 3)
     user = person("vera", VIEW)
     client = client_of(user)
-    said = [opened(open_streams, client, user) for _ in range(5)]
-    open_streams.run_once()
-    assert [len(one.words) for one in said] == [1] * 5  # at first each is told at once
-    for one, ago in zip(open_streams._open, (103, 102, 101, 53, 47), strict=True):
-        one.told_at -= ago  # the time of three has come, and that of one is half over
+    said, read = [opened(open_streams, client, user) for _ in range(5)], []
 
-    open_streams.run_once()
+    def reading() -> Marks:
+        read.append(database_clock())
+        return read_marks()
 
-    assert [len(one.words) for one in said] == [2, 2, 2, 2, 1]
-    assert len({one.told_at for one in open_streams._open[:4]}) == 1  # and so they will again
-    open_streams.run_once()
-    assert [len(one.words) for one in said] == [2, 2, 2, 2, 1]
+    open_streams.run_once(reading)
+    scheduled("a", at=MONDAY)  # told of with the next round
+    assert [len(one.words) for one in said] == [1, 1, 1, 0, 0]
+    assert open_streams._wait_seconds() == streams.FIRST_SECONDS
+    open_streams.run_once(reading)
+
+    assert [one.words for one in said] == [[KINDS | {"clock"}]] * 5
+    assert len({one.moments[0] for one in said}) == len(read) == 1
+    assert read[0] < said[0].moments[0]  # all that the marks tell was so by then
+    open_streams.run_once(reading)
+    assert said[0].words[-1] == {"tasks", "clock"}
 
 
-def test_the_more_consoles_are_open_and_the_more_a_look_takes_the_rarer_they_look(open_streams, monkeypatch):
-    monkeypatch.setattr(streams, "SOONEST_SECONDS", 2.0)
+def test_however_many_they_are_all_are_told_while_what_was_made_first_may_be_shown():
+    for many in (2, 7, 60, 1_000):
+        telling, waited = Telling([Stream(Said(), "", 1, True) for _ in range(many)]), 0.0
+        while telling.next_bunch() and telling.left:
+            waited += telling.wait_seconds
+        assert waited <= streams.TELLING_SECONDS < OLDEST_SECONDS
+
+
+def test_a_page_that_has_just_been_loaded_is_told_before_the_next_round_and_others_are_not(open_streams, monkeypatch):
     user = person("vera", VIEW)
-    for _ in range(100):
-        open_streams.took(0.010)
+    client = client_of(user)
+    before = opened(open_streams, client, user)
+    open_streams.run_once()
+    monkeypatch.setattr(Streams, "_is_round", lambda self, clock: False)
+    new = opened(open_streams, client, user)
+
+    open_streams.run_once()
+    open_streams.run_once()
+
+    assert (len(before.words), len(new.words)) == (1, 1)
+
+
+def test_rounds_fall_on_multiples_of_the_pace_whatever_it_was_before(open_streams, monkeypatch):
+    monkeypatch.setattr(Streams, "pace", 16.0)
+    open_streams._note_round(1000.0)
+
+    assert [IS_ROUND(open_streams, clock) for clock in (1001.0, 1007.9, 1008.0, 1030.0)] == [False, False, True, True]
+    open_streams._note_round(1008.0)
+    monkeypatch.setattr(Streams, "pace", 32.0)
+    assert [IS_ROUND(open_streams, clock) for clock in (1009.0, 1023.0, 1024.1)] == [False, False, True]
+    assert all(later == 2 * sooner for sooner, later in pairwise(streams.PACES))
+
+
+def test_a_round_that_could_not_be_read_is_made_up_for(open_streams, monkeypatch):
+    monkeypatch.setattr(Streams, "_is_round", IS_ROUND)
+    user = person("vera", VIEW)
+    said = opened(open_streams, client_of(user), user)
+    open_streams.run_once()
+    open_streams._round_at = 0.0
+
+    def fail() -> Marks:
+        raise OperationalError("no database")
+
+    with pytest.raises(OperationalError):
+        open_streams.run_once(fail)
+    open_streams.run_once()
+
+    assert len(said.words) == 2
+
+
+def test_the_more_consoles_are_open_and_the_more_a_look_takes_the_rarer_they_look(open_streams):
+    user = person("vera", VIEW)
     paces = []
     for number in range(60):
         open_streams.add(Stream(Said(), f"session {number}", user.pk, True))
+        for seconds in (0.100, *[0.002] * 49):  # one makes what all others share: 4 ms each
+            open_streams.took(seconds)
+        open_streams._note_round(number)
         paces.append(open_streams.pace)
 
     assert paces[0] == 2.0
-    assert paces[9] == pytest.approx(10.0, rel=0.05)
-    assert paces[-1] == streams.LATEST_SECONDS
+    assert paces[9] == 4.0  # ten consoles, 8 ms each with the database, are 80 ms: 2 % of 4 s
+    assert paces[-1] == 32.0
     assert paces == sorted(paces)
 
 
