@@ -69,18 +69,25 @@ def recoveries(
         following = begun[number + 1][1] if number + 1 < len(begun) else float("inf")
         until = min(following, at + fault.seconds + GRACE_SECONDS)
         rto, in_flight = _rto(at, until, finishes), _in_flight(at, batches)
-        found.append(Recovery(fault, rto, in_flight, *_punctual(at, following, starts), _kept_up(at, starts)))
+        again = _punctual(at, at + fault.seconds, following, starts)
+        found.append(Recovery(fault, rto, in_flight, *again, _kept_up(at, starts)))
     return found
 
 
-def _punctual(at: float, until: float, starts: Sequence[tuple[float, float]]) -> tuple[float | None, int]:
-    """When, and how many were late afterwards."""
-    dues = [due for due, _ in starts if at <= due < until]
-    late = [due for due, began in starts if at <= due < until and began - due > LATE_SECONDS]
-    for number, (due, following) in enumerate(pairwise([at, *late, dues[-1] if dues else at])):
-        if following - due >= WELL_SECONDS:
-            return round(due - at, 2), len(late) - number
-    return (None, 0) if late else (0.0, 0)
+def _punctual(
+    at: float, undone: float, until: float, starts: Sequence[tuple[float, float]]
+) -> tuple[float | None, int]:
+    """When, and how many were late afterwards. Never, if those were more than a few."""
+    dues = [(due, began - due > LATE_SECONDS) for due, began in starts if at <= due < until]
+    late = [due for due, is_late in dues if is_late]
+    if not late:
+        return 0.0, 0
+    for since in [undone, *(due for due in late if due > undone)]:
+        after = [is_late for due, is_late in dues if due > since]
+        well = [is_late for due, is_late in dues if since < due <= since + WELL_SECONDS]
+        if well and not any(well) and since + WELL_SECONDS <= dues[-1][0] and sum(after) <= (1 - ENOUGH) * len(after):
+            return round(max(due for due in late if due <= since) - at, 2) if late[0] <= since else 0.0, sum(after)
+    return None, 0
 
 
 def _kept_up(at: float, starts: Sequence[tuple[float, float]]) -> bool:

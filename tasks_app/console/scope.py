@@ -5,11 +5,12 @@ others work in one of theirs at a time. What belongs to another tenant does not 
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext, gettext_noop
@@ -75,8 +76,10 @@ def place_of(request: HttpRequest) -> Place:
 @contextmanager
 def working(request: HttpRequest) -> Iterator[None]:
     """What is done meanwhile, in this thread, is done in the tenant of whoever asks."""
-    # One transaction: outside of one, each statement has its own, and says whose rows it is about.
-    with atomic(savepoint=False):
+    # One transaction: outside of one, each statement has its own, and says whose rows it is about. Somebody who is not
+    # logged in needs none, and sees the form while the database is away, too.
+    known = settings.SESSION_COOKIE_NAME in request.COOKIES
+    with atomic(savepoint=False) if known else nullcontext():
         place = place_of(request)
         caller = _caller(request, place) if place.role is not None else None
     before = _member.set(caller)

@@ -11,6 +11,7 @@ from tasks_app.lifecycle.jobs.lock import database_now
 
 Answer = TypeVar("Answer")
 OLDEST_SECONDS = 3.0  # that an answer may have been begun before somebody asks who is content with one
+PATIENCE_SECONDS = 3.0  # for one that is being made; after that, everybody makes their own
 
 
 def database_clock() -> int:
@@ -20,7 +21,7 @@ def database_clock() -> int:
 
 @dataclass(slots=True)
 class Made(Generic[Answer]):
-    begun: int  # by the clock: all that was so then is in it
+    begun: int  # by the clock: all that this server had by then is in it
     at: float  # the same moment, as only this process counts
     answer: Answer | None = None
     ended: int = 0
@@ -42,13 +43,14 @@ _making: ContextVar[Made | None] = ContextVar("making", default=None)
 
 
 class Shared(Generic[Answer]):
-    """What anybody gets was begun after they had asked for it, so nobody sees what was so before. Whoever says `after`
-    what moment it must have been begun gets one that is OLDEST_SECONDS old at most."""
+    """What anybody gets was begun after they had asked for it, so nobody sees what was so before. Or they say `after`
+    what moment it must have been begun: then it is OLDEST_SECONDS old at most."""
 
     def __init__(self, clock: Callable[[], int] = database_clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._places: dict[Hashable, _Place[Answer]] = {}
+        self._cleared_at = float("-inf")
 
     def ask(
         self,
@@ -60,14 +62,18 @@ class Shared(Generic[Answer]):
         """`fits`: whether one that was made for somebody else will do."""
         asked_at = time.monotonic()
         place = self._place_of(key, asked_at)
-        with place.lock:
+        if not place.lock.acquire(timeout=PATIENCE_SECONDS):
+            return _part_of_outer(self._make(make))
+        try:
             place.kept = [one for one in place.kept if one.age <= OLDEST_SECONDS or one.at >= asked_at]
-            for one in place.kept:
+            for one in reversed(place.kept):
                 if (one.at >= asked_at or (after is not None and one.begun >= after)) and fits(one.answer):
                     return _part_of_outer(one)
             made = self._make(make)
             place.kept.append(made)
             return _part_of_outer(made)
+        finally:
+            place.lock.release()
 
     def _make(self, make: Callable[[], Answer]) -> Made[Answer]:
         at = time.monotonic()
@@ -82,12 +88,14 @@ class Shared(Generic[Answer]):
 
     def _place_of(self, key: Hashable, now: float) -> _Place[Answer]:
         with self._lock:
-            if key not in self._places:  # room for it: what nobody has asked for lately goes
+            if now - self._cleared_at > OLDEST_SECONDS:  # what nobody has asked for lately goes
+                self._cleared_at = now
                 self._places = {
-                    one: place for one, place in self._places.items() if now - place.asked_at <= OLDEST_SECONDS
+                    one: place
+                    for one, place in self._places.items()
+                    if now - place.asked_at <= OLDEST_SECONDS or place.lock.locked()
                 }
-                self._places[key] = _Place()
-            place = self._places[key]
+            place = self._places.setdefault(key, _Place())
             place.asked_at = now
             return place
 

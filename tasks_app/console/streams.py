@@ -131,10 +131,12 @@ class Streams:
             self._open = [one for one in self._open if one.line.open]
             streams, now = list(self._open), time.monotonic()
         if not streams:
+            self._telling = Telling()
             return 0
         if now - self._stood_at >= STANDING_SECONDS:
             self._stood_at = now
             streams = _standing(streams)
+        self._telling.left = [one for one in self._telling.left if one.line.open]
         if not self._telling.left:
             self._begin(streams, now, read)
         for one in self._telling.next_bunch():
@@ -157,7 +159,7 @@ class Streams:
     def _is_round(self, clock: float) -> bool:
         """When a multiple of the pace has passed: the same moments in all processes."""
         with self._lock:
-            return clock // self.pace > self._round_at // self.pace
+            return clock // self.pace != self._round_at // self.pace  # less, if somebody has set the clock
 
     def _note_round(self, clock: float) -> None:
         with self._lock:

@@ -113,6 +113,7 @@ def test_a_right_that_was_taken_away_counts_no_more_with_the_next_look():
     assert "Act on" not in text(client, TASKS)
     user.user_permissions.clear()
     assert client.get(TASKS, headers={"Punctual-Live": ANY}).status_code == 403
+    assert "olga has no permissions" in text(client, "/admin/")
     client.logout()
     assert client.get(TASKS, headers={"Punctual-Live": ANY}).status_code == 302
 

@@ -163,6 +163,7 @@ class _Walk:
         self.ended: set[int] = set()  # shards
         self.many = frozenset(many)  # tenants that had many when it began
         self.seen: Counter[str] = Counter()
+        self.met: dict[str, set[int]] = {}  # tenants that were not known to have many, and their tasks
         self.first: dict[str, float] = {}  # the earliest moment at which something of this tenant was due
 
 
@@ -218,9 +219,13 @@ class _Lane:
         for one in read.tenants:
             walk.seen[one.tenant] += one.seen
             walk.first[one.tenant] = min(one.first, walk.first.get(one.tenant, one.first))
-            # Of many tenants, a step meets few tasks of each, and they may be claimed before it meets more.
-            if walk.seen[one.tenant] > LIGHT:
+            # Of many tenants, a step meets few tasks of each, and they may be claimed before it meets more. Those that
+            # were due at the moment at which the step before it ended are met again.
+            met = walk.met.setdefault(one.tenant, set())
+            met.update(one.ids)
+            if len(met) > LIGHT:
                 self.crowd.note_many(one.tenant)
+                met.clear()
         self._note(read)
         if len(walk.ended) == len(shards):
             self._end_walk()

@@ -298,6 +298,7 @@ class Dispatcher:
             self._uncrowd(share.lane)
         if not batches:
             self._empty_handed.add(share.lane)
+            self._rows_asked.forget_mix(share.lane)
             return
         self._rows_asked.learn(share.lane, batches)
         self._rows_asked.learn_mix(share.lane, asked, share.batches, batches, sizes)

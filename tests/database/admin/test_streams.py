@@ -220,6 +220,7 @@ def test_rounds_fall_on_multiples_of_the_pace_whatever_it_was_before(open_stream
     open_streams._note_round(1000.0)
 
     assert [IS_ROUND(open_streams, clock) for clock in (1001.0, 1007.9, 1008.0, 1030.0)] == [False, False, True, True]
+    assert IS_ROUND(open_streams, 500.0)  # somebody has set the clock
     open_streams._note_round(1008.0)
     monkeypatch.setattr(Streams, "pace", 32.0)
     assert [IS_ROUND(open_streams, clock) for clock in (1009.0, 1023.0, 1024.1)] == [False, False, True]

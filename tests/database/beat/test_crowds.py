@@ -176,6 +176,18 @@ def test_tenants_whose_tasks_are_claimed_as_soon_as_the_walk_meets_them_have_man
     assert (sum(waiting().values()), here._lanes["default"].crowd.many) == (160, {"a", "b"})
 
 
+def test_what_the_walk_meets_again_is_not_more(monkeypatch):
+    backlog("a", 60, at_once=True)
+    backlog("b", 600, at_once=True)
+    monkeypatch.setattr(crowds, "WALK_ROWS", 64)
+    here = crowds.Crowds("test")
+    here.begin("default")
+    for _ in range(6):
+        here.light("default", 0, 0, {}, anybodys())
+
+    assert here._lanes["default"].crowd.many == {"b"}
+
+
 def test_tenants_with_much_share_by_weight(beat):
     tenant("one")
     tenant("three", weight=300)

@@ -18,7 +18,7 @@ from tasks_app.engine.beat.batch_size import BatchSizes, size_for
 from tasks_app.engine.beat.dispatcher import Dispatcher, PublishFailed
 from tasks_app.engine.beat.lead import MOST_SECONDS, MOST_WAY_SECONDS, Lead
 from tasks_app.engine.beat.listener import Listener, Woken
-from tasks_app.engine.beat.rows_asked import MIXED
+from tasks_app.engine.beat.rows_asked import MIXED, RowsAsked
 from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
 from tasks_app.models import MinuteFigures, Node, ScheduleTask, TaskBatch
 from tests.support.engine import anybodys, batch_row, make_due, row, run_due
@@ -267,17 +267,28 @@ def test_where_many_types_share_a_lane_its_backlog_goes_in_full_batches_though_t
     assert sum(batch.size for batch in broker.batches[3:]) > 8 * conf().BATCH_UNSEEN  # of 9
 
 
-def test_tasks_that_must_be_alone_are_not_asked_for_by_the_thousand(dispatcher, broker, worker, settings):
-    settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 1}
-    schedule_many("T_QUIET", [{"key": n} for n in range(200)])
-    ScheduleTask.objects.update(solo=True)
+@pytest.mark.parametrize("sizes", [[1, 1], [1, 200], [1, 1, 200]], ids=str)
+def test_tasks_that_must_be_alone_are_not_asked_for_by_the_thousand(sizes):
+    batches = [ClaimedBatch("", "default", "T_QUIET", size) for size in sizes]
+    rows = RowsAsked()
 
-    for _ in range(8):
-        dispatcher.run_once()
-        TaskBatch.objects.update(started_at=Now())
+    for _ in range(12):
+        asked = rows.of("default", len(sizes))
+        rows.learn("default", batches)
+        rows.learn_mix("default", asked, len(sizes), batches, {"T_QUIET": 200})
 
-    assert {batch.size for batch in broker.batches} == {1}
-    assert dispatcher._dispatcher._rows_asked.of("default", 2) <= MIXED
+    assert rows.of("default", len(sizes)) <= max(MIXED, 2 * sum(sizes) + len(sizes))
+
+
+def test_a_lane_without_a_backlog_asks_for_no_more_than_it_has_room_for():
+    rows = RowsAsked()
+    small = [ClaimedBatch("", "default", "T_QUIET", 1)]
+    rows.learn_mix("default", 64, 1, small, {})
+    assert rows.of("default", 1) == MIXED
+
+    rows.learn_mix("default", 64, 2, small, {})
+
+    assert rows.of("default", 1) == conf().BATCH_UNSEEN
 
 
 def test_batches_the_broker_refused_are_due_again_and_use_no_retry(dispatcher, broker, worker):

@@ -77,10 +77,11 @@ def test_on_time_again_is_when_everything_that_is_due_begins_on_time_for_three_s
     assert (found.punctual, found.late_afterwards) == (7.5, 1)
     (never,) = recoveries([(lost, 5)], steady(0, 30), [], on_time + late)
     assert (never.punctual, never.on_time) == (None, False)
-    (slow,) = recoveries(
-        [(lost, 5)], steady(0, 40), [], on_time + [(due, due + 3) for due in steady(5, 23)] + [(30, 30)]
-    )
+    slowly = [(due, due + 3) for due in steady(5, 23)]
+    (slow,) = recoveries([(lost, 5)], steady(0, 40), [], on_time + slowly + [(due, due) for due in steady(23.1, 40)])
     assert (slow.punctual, slow.on_time) == (18, False)
+    (silent,) = recoveries([(lost, 5)], steady(0, 40), [], on_time + [(due, due + 3) for due in steady(9, 40)])
+    assert (silent.punctual, silent.on_time) == (None, False)  # nothing was due for a while, and then all was late
     again, behind = [*on_time, (3, 24.5)], [(due, due + 20) for due in steady(2, 4)]
     (victim,) = recoveries([(lost, 5)], steady(0, 30), [], again + late)
     assert (victim.kept_up, victim.on_time) == (True, False)

@@ -41,6 +41,11 @@ def people():
         yield threads
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    monkeypatch.setattr(shared, "PATIENCE_SECONDS", 60.0)
+
+
 @pytest.fixture
 def slow() -> Slow:
     return Slow()
@@ -50,6 +55,17 @@ def slow() -> Slow:
 def ticking():
     """A clock that goes on by 10 with each look at it."""
     return count(10, 10).__next__
+
+
+def test_who_has_waited_for_long_enough_makes_their_own(people, slow, ticking, monkeypatch):
+    together = Shared(ticking)
+    first = people.submit(together.ask, "a", slow)
+    wait_until(lambda: slow.begun == 1)
+    monkeypatch.setattr(shared, "PATIENCE_SECONDS", 0.01)
+
+    assert together.ask("a", lambda: "mine").answer == "mine"
+    slow.let.set()
+    assert first.result(30).answer == 1
 
 
 def test_those_who_come_during_a_making_share_the_next_one(people, slow, ticking):
