@@ -1,7 +1,7 @@
 """The chore `quotas`: counts what tenants with a quota use; tasks and jobs in one statement for all of them."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import ceil
 
 from tasks_app.core.tenants import COUNTED, NEAR
@@ -99,8 +99,10 @@ def _used(counted: list[dict]) -> dict[str, dict[str, int]]:
     }
 
 
-def _note_changes(quota: str, found: Iterable[tuple[str, int, float]]) -> None:
+def _note_changes(quota: str, found: Sequence[tuple[str, int, float]]) -> None:
     """Of tenants, what they may have and what they use. Asked once who was near it, since most stay as they were."""
+    if not found:
+        return
     near = set(Tenant.objects.filter(near__contains=[quota]).values_list("name", flat=True))
     for name, limit, used in found:
         if (name in near) != (is_near := used >= NEAR * limit):
