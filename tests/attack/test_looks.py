@@ -132,6 +132,12 @@ def test_members_of_a_tenant_share_with_nobody(made):
     assert "Age" not in look(acme, TASKS).headers
 
 
+def test_what_is_searched_in_the_archive_is_nobody_elses(made):
+    text(one_of("vera", VIEW), f"{TASKS}?cold=on&key=a")
+
+    assert made == []
+
+
 def test_saved_filters_the_language_and_the_address_are_everybodys_own():
     scheduled("a", at=MONDAY)
     vera, olga = person("vera", VIEW), person("olga", VIEW)

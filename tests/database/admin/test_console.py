@@ -20,6 +20,7 @@ from tasks_app.web_checks import check_pages
 from tests.support.browser import PASSWORD, person
 from tests.support.clients import client_of
 from tests.support.jobs import make
+from tests.support.marks import commits
 from tests.support.moves import MONDAY, dead, scheduled, started
 
 
@@ -30,6 +31,14 @@ def views(resolver: URLResolver, at: str = "/"):
             yield where, one.callback
         else:
             yield from views(one, where)
+
+
+@commits
+def test_the_form_of_the_login_needs_no_database():
+    with CaptureQueriesContext(connection) as asked:
+        assert Client().get("/admin/login/").status_code == 200
+
+    assert [one["sql"] for one in asked] == []
 
 
 def test_every_page_and_endpoint_opens_its_own_transactions(monkeypatch):

@@ -16,6 +16,7 @@ from tasks_app.engine.beat.levels import keep_levels
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.engine.operations import lanes
+from tasks_app.engine.watch.fleet_status import pauses
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.claim import set_retries_aside
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, gate_rules, limits
@@ -222,3 +223,11 @@ def test_why_names_the_safeguard():
     assert "has been paused" in why_task(row(low)).words and "safeguard delay" in why_task(row(low)).words
     assert why_task(row(held)).rule in ("type_held", "no_dispatcher")
     assert LaneResume.objects.count() == 0
+
+
+@pytest.mark.parametrize("names", [("delay", "recovery"), ("recovery", "delay")])
+def test_of_two_that_hold_a_lane_the_stricter_one_is_told(names):
+    for name in names:
+        Curb.objects.create(name=name, subject="2026", kind="lane", target="low", rate=5.0 if name == "delay" else None)
+
+    assert pauses()["low"].reason == "incident 2026"

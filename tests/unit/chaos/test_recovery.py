@@ -82,6 +82,12 @@ def test_on_time_again_is_when_everything_that_is_due_begins_on_time_for_three_s
     assert (slow.punctual, slow.on_time) == (18, False)
     (silent,) = recoveries([(lost, 5)], steady(0, 40), [], on_time + [(due, due + 3) for due in steady(9, 40)])
     assert (silent.punctual, silent.on_time) == (None, False)  # nothing was due for a while, and then all was late
+    long, held = Fault(5, "lose_primary", "database", 10), [(due, due + 3) for due in steady(9.1, 16)]
+    (found,) = recoveries([(long, 5)], [], [], [(due, due) for due in (*steady(0, 9), *steady(16.1, 200))] + held)
+    assert (found.punctual, found.late_afterwards) == (11, 0)  # it was not over while what had been claimed was on time
+    briefly = [(due, due) for due in (*steady(9.1, 13), *steady(40.1, 44))]
+    (found,) = recoveries([(lost, 5)], [], [], on_time + late + briefly + [(due, due + 3) for due in steady(13.1, 40)])
+    assert (found.punctual, found.on_time) == (35, False)
     again, behind = [*on_time, (3, 24.5)], [(due, due + 20) for due in steady(2, 4)]
     (victim,) = recoveries([(lost, 5)], steady(0, 30), [], again + late)
     assert (victim.kept_up, victim.on_time) == (True, False)
