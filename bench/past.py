@@ -105,6 +105,7 @@ def _refuse_without_disk(folder: str, rows: int) -> None:
 
 
 def _fill(rows: int) -> None:
+    from tasks_app.engine.beat.tend import tend
     from tasks_app.storage.partitions import partitions
 
     # Known of all its partitions, so that putting the class aside and back reads none of them.
@@ -123,6 +124,7 @@ def _fill(rows: int) -> None:
             part.result()
     execute("SELECT setval(pg_get_serial_sequence('punctual_task', 'id'), %s)", [rows])
     execute(f"VACUUM ANALYZE {CLASS}")
+    tend()  # as a beat does every hour
     execute("CHECKPOINT")
     if len(partitions(CLASS)) < DAYS:
         raise SystemExit(f"{DAYS} partitions were to be filled, there are {len(partitions(CLASS))}")

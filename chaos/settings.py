@@ -32,7 +32,8 @@ PUNCTUAL = PUNCTUAL | {
 if os.environ.get("CHAOS_LIES"):
     DATABASES["default"]["ENGINE"] = "chaos.lying_database"
 if os.environ.get("CHAOS_MOVES"):
-    # What is over is moved at once, lies in partitions of a minute, and those of one class are dropped soon after.
+    # What is over is moved at once, lies in partitions of a minute, which get a sieve, and
+    # those of one class are dropped soon after.
     PUNCTUAL |= {
         "KEEP_LIVE_SECONDS": 0.05,
         "MOVE_SECONDS": 0.05,

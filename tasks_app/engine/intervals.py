@@ -12,7 +12,7 @@ INTERVALS: dict[str, Callable[[], float]] = {
     "lose": lambda: conf().REAP_SECONDS,
     "move": lambda: conf().MOVE_SECONDS,
     "partition": lambda: min(600.0, conf().partition_span.total_seconds() / 4),
-    "tend": lambda: 3600.0,
+    "tend": lambda: min(3600.0, conf().partition_span.total_seconds() / 4),
     "archive": lambda: min(600.0, conf().partition_span.total_seconds() / 4) if conf().ARCHIVE_URL else 0.0,
     "campaign": lambda: 1.0,
     "overdue": lambda: 1.0,

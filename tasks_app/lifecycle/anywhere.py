@@ -1,10 +1,11 @@
 """Rows of tasks wherever they lie, among what is live or in the past.
 
 Each place is asked by itself, the live ones first: whoever asks the view over both plans a statement over every
-partition, for a row that nearly always is in the first place. The past is asked by a statement whose plan is kept.
+partition, for a row that nearly always is in the first place. A unit is asked for by statements whose plans are kept:
+to compile a query set takes longer than to run it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from operator import itemgetter
@@ -49,13 +50,14 @@ def current_task(unit: Unit) -> TaskFields | None:
 
 def _live_of(unit: Unit) -> TaskFields | None:
     tenant, task_type, key = unit
-    return ScheduleTask.objects.filter(tenant=tenant, task_type=task_type, biz_key=key, current=True).first()
+    rows = run("live_current", {"tenant": tenant, "type": task_type, "key": key})
+    return next(_read(ScheduleTask, rows), None)
 
 
 def _past_of(unit: Unit) -> TaskFields | None:
     tenant, task_type, key = unit
     rows = run("past_current", {"tenant": tenant, "type": task_type, "key": key} | hot_times())
-    return next(_read_past(rows), None)
+    return next(_read(PastTask, rows), None)
 
 
 def _live(ids: Collection[int]) -> dict[int, TaskFields]:
@@ -66,14 +68,22 @@ def _past(
     ids: Collection[int], since: datetime | str = "-infinity", until: datetime | str = "infinity"
 ) -> dict[int, TaskFields]:
     rows = run("past_by_id", {"ids": array(ids), "since": since, "until": until})
-    return {row.id: row for row in _read_past(rows)}
+    return {row.id: row for row in _read(PastTask, rows)}
 
 
-def _read_past(rows: Iterable[Sequence]) -> Iterator[TaskFields]:
-    return (PastTask.from_db(conf().DATABASE, (), values) for values in map(_in_order_of_fields(), rows))
+def _read(model: type[TaskFields], rows: Iterable[Sequence]) -> Iterator[TaskFields]:
+    """Rows with the columns of a task, and those of the past with what only it knows."""
+    in_order, confidential = _fields_of(model)
+    for row in map(in_order, rows):
+        values = list(row)
+        for place, as_read in confidential:
+            values[place] = as_read(values[place])
+        yield model.from_db(conf().DATABASE, (), values)
 
 
 @cache
-def _in_order_of_fields() -> itemgetter:
-    names = (*columns_of("columns"), "retention", "worker")
-    return itemgetter(*(names.index(field.attname) for field in PastTask._meta.concrete_fields))
+def _fields_of(model: type[TaskFields]) -> tuple[itemgetter, list[tuple[int, Callable]]]:
+    """What brings a row into the order of the model's fields, and which of them may be encrypted."""
+    names, fields = (*columns_of("columns"), "retention", "worker"), model._meta.concrete_fields
+    in_order = itemgetter(*(names.index(field.attname) for field in fields))
+    return in_order, [(place, field.as_read) for place, field in enumerate(fields) if hasattr(field, "as_read")]

@@ -78,6 +78,10 @@ def mend_place(ids: Sequence[int], by: str) -> list[int]:
     return _mended("mend_place", ids)
 
 
+def mend_sieve(ids: Sequence[int], by: str) -> list[int]:
+    return _mended("mend_sieve", ids)
+
+
 def mend_past(ids: Sequence[int], by: str) -> list[int]:
     """One at a time: one whose place is taken, or that breaks a constraint, stays where it is."""
     return [one for one in ids if _came_back(one)]

@@ -45,6 +45,7 @@ from .schedule_task import AnyTask, PastTask, ScheduleTask
 from .secret import Secret
 from .service_minute import ServiceMinute
 from .shard_lease import ShardLease
+from .sieve import Sieve
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
@@ -126,6 +127,7 @@ __all__ = [
     "Secret",
     "ServiceMinute",
     "ShardLease",
+    "Sieve",
     "SignOfLife",
     "Site",
     "Subscription",

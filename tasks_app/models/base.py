@@ -30,6 +30,8 @@ class ConfidentialJSON(models.JSONField):
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.JSONField", args, kwargs
 
+    as_read = staticmethod(as_json)
+
     def from_db_value(self, value, expression, connection):
         return as_json(super().from_db_value(value, expression, connection))
 
@@ -48,6 +50,8 @@ class ConfidentialText(models.TextField):
     def deconstruct(self) -> tuple:
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
+
+    as_read = staticmethod(as_text)
 
     def from_db_value(self, value, expression, connection):
         return as_text(value)

@@ -18,7 +18,7 @@ LARGE = {
 }
 # In SQL by hand: what reads or writes a whole table under a lock. A trigger before an update is no update.
 SLOW_SQL = re.compile(
-    r"(?<!BEFORE )(?<!OR )\bUPDATE\s|\bCREATE (UNIQUE )?INDEX (?!CONCURRENTLY)"
+    r"(?<!BEFORE )(?<!OR )(?<!DO )\bUPDATE\s|\bCREATE (UNIQUE )?INDEX (?!CONCURRENTLY)"
     r"|\bADD CONSTRAINT (?!.*NOT VALID)|\bSET NOT NULL\b"
 )
 

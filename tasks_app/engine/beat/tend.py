@@ -1,6 +1,7 @@
-"""Tends tables that have partitions: settings for new ones, and an ANALYZE that autovacuum never does for the whole.
+"""Tends tables that have partitions: settings for new ones, an ANALYZE that autovacuum never does for the whole, and a
+sieve for what is long over.
 
-Neither reads more than a sample, and neither waits for a lock: what is not done now is done next time.
+None waits for a lock: what is not done now is done next time.
 """
 
 import logging
@@ -8,8 +9,10 @@ from typing import NamedTuple
 
 from django.db import OperationalError
 
+from tasks_app.conf import conf
 from tasks_app.database import atomic
 from tasks_app.sql import execute, run
+from tasks_app.storage.sieves import forget_sieves, make_sieve, sieveless
 
 log = logging.getLogger(__name__)
 
@@ -17,6 +20,7 @@ log = logging.getLogger(__name__)
 class Tended(NamedTuple):
     tuned: list[str]
     analyzed: list[str]
+    sieved: list[str]
 
 
 class Untended(NamedTuple):
@@ -32,7 +36,14 @@ def tend() -> Tended:
         done, how = (analyzed, "punctual_analyze") if one.has_partitions else (tuned, "punctual_tune_partition")
         if _done(how, one.name):
             done.append(one.name)
-    return Tended(tuned, analyzed)
+    forget_sieves()
+    return Tended(tuned, analyzed, [one.name for one in sieveless(_closed_after()) if make_sieve(one)])
+
+
+def _closed_after() -> float:
+    """Seconds after a partition's time from which on hardly anything comes to it: when what was over by then has been
+    moved, and of a day an hour later."""
+    return conf().KEEP_LIVE_SECONDS + conf().partition_span.total_seconds() / 24
 
 
 def _done(how: str, name: str) -> bool:

@@ -166,6 +166,14 @@ CHECKS = (
         "newer copy of it or a newer current row of its unit.",
         (PAST,),
     ),
+    Check(
+        "sieve",
+        "what a partition of the past holds is in its sieve",
+        "check_sieve",
+        repair.mend_sieve,
+        "The sieve goes, so that everybody looks into the partition itself. A beat makes another one within the hour.",
+        (PAST,),
+    ),
 )
 NAMES = tuple(one.name for one in CHECKS)
 OF_LIVE = tuple(one for one in CHECKS if one.over(past=False))

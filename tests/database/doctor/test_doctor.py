@@ -19,6 +19,7 @@ from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.lifecycle.past import move_batches
 from tasks_app.models import AnyTask, AuditEntry, DlqEntry, ScheduleTask, Turn
 from tasks_app.sql import columns_of, execute
+from tasks_app.storage.sieves import make_sieve, sieveless
 from tests.support.engine import row
 from tests.support.events import told
 from tests.support.graphs import begun, family, tasks, waits
@@ -251,6 +252,15 @@ def live_in_the_past() -> Case:
     return Case("past", [task], lambda: state_of(task), ("INIT", True, True))
 
 
+def not_in_its_sieve() -> Case:
+    task = over("a")
+    [(name,)] = execute("SELECT tableoid::regclass::text FROM punctual_past")
+    assert make_sieve(next(one for one in sieveless(-10 * 86_400) if one.name == name))
+    assert found() == {}
+    write("UPDATE punctual_sieve_part SET prints = '{}'")
+    return Case("sieve", [task], lambda: execute("SELECT count(*) FROM punctual_sieve"), [(0,)])
+
+
 BREAKS = (
     no_current_row,
     two_current_rows,
@@ -276,6 +286,7 @@ BREAKS = (
     current_though_taken_over,
     in_two_places,
     live_in_the_past,
+    not_in_its_sieve,
 )
 
 
@@ -302,7 +313,7 @@ def test_who_breaks_a_rule_is_named_and_mended(break_it):
 
 def test_each_rule_is_broken_once():
     mended = {"current", "live", "running", "away", "due", "over", "letters", "attempts", "budget", "deferred"}
-    mended |= {"blocked", "waits", "turns", "replaced", "place", "past"}
+    mended |= {"blocked", "waits", "turns", "replaced", "place", "past", "sieve"}
     assert {one.name for one in CHECKS if one.mend} == mended
     assert set(NAMES) - mended == {"replaced-once", "payload"}
 

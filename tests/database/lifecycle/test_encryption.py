@@ -190,6 +190,11 @@ def test_a_tenant_that_asks_no_more_is_stored_in_the_clear_again(acme):
     assert isinstance(find(TYPE, "a", tenant=acme).payload, Encrypted)
     assert find(TYPE, "b", tenant=acme).payload["word"] == WORD
 
+    past()
+    assert PastTask.objects.count() == 2  # where it is read in the same way
+    assert isinstance(find(TYPE, "a", tenant=acme).payload, Encrypted)
+    assert find(TYPE, "b", tenant=acme).payload["word"] == WORD
+
 
 def test_a_type_can_ask_for_it_in_every_tenant():
     for tenant in ("default", "acme"):

@@ -416,7 +416,7 @@ def test_a_dry_run_says_what_each_step_would_do_and_changes_nothing():
     call_command("doctor", stdout=out)
     rules = out.getvalue().partition(",")[0]  # both count the same
     assert f"doctor      {rules}; all of them hold." in text
-    assert "2 more (place, past) look at what is over: --past" in out.getvalue()
+    assert "3 more (place, past, sieve) look at what is over: --past" in out.getvalue()
     assert (Recovery.objects.count(), held(), Campaign.objects.count()) == (0, set(), 0)
     assert not AuditEntry.objects.exclude(verb="tag").exists()
     assert list(json.loads(command("INC-1", "--dry-run", "--json", "--from", "letters")[0])["steps"]) == [

@@ -1,0 +1,148 @@
+"""Sieves: which units a partition of the past may hold. There are none at first: the beats make them, one by one."""
+
+from django.db import migrations, models
+
+# A row has some 500 prints of two bytes. Compressing them would gain nothing.
+PARTS = """
+CREATE TABLE punctual_sieve_part (
+    sieve bigint NOT NULL REFERENCES punctual_sieve (id) ON DELETE CASCADE,
+    bucket integer NOT NULL,
+    prints smallint[] NOT NULL,
+    PRIMARY KEY (sieve, bucket)
+);
+ALTER TABLE punctual_sieve_part ALTER prints SET STORAGE EXTERNAL;
+"""
+DROP_PARTS = "DROP TABLE punctual_sieve_part"
+
+# A mark is a hash; its low bits are the print, the others say in which bucket that is.
+MARKS = """
+CREATE FUNCTION punctual_unit_mark(tenant text, task_type text, biz_key text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hashtextextended((tenant || chr(31) || task_type || chr(31) || biz_key) COLLATE "C", 1);
+
+CREATE FUNCTION punctual_idem_mark(tenant text, idem_key text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hashtextextended((tenant || chr(31) || idem_key) COLLATE "C", 2);
+
+CREATE FUNCTION punctual_print(mark bigint) RETURNS smallint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ((mark & 65535) - 32768)::smallint;
+
+CREATE FUNCTION punctual_bucket(mark bigint, buckets integer) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ((mark >> 16 & 140737488355327) % buckets)::integer;
+"""
+DROP_MARKS = """
+DROP FUNCTION punctual_bucket(bigint, integer);
+DROP FUNCTION punctual_print(bigint);
+DROP FUNCTION punctual_idem_mark(text, text);
+DROP FUNCTION punctual_unit_mark(text, text, text);
+"""
+
+# From when a sieve is begun, whatever comes to its partition, and whoever brings it, comes to the sieve, too. To make
+# the trigger takes a lock that nobody has who has brought something and not committed it yet. So what the trigger did
+# not see is committed, and is read by who fills the sieve afterwards.
+FUNCTIONS = """
+SELECT set_config('punctual.path', current_setting('search_path'), TRUE),
+       set_config('search_path', relnamespace::regnamespace || ', pg_temp', TRUE)
+FROM pg_class WHERE oid = 'punctual_task'::regclass;
+
+CREATE FUNCTION punctual_add_to_sieve() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO punctual_sieve_part AS part (sieve, bucket, prints)
+    SELECT s.id, punctual_bucket(mark, s.buckets), array_agg(punctual_print(mark))
+    FROM punctual_sieve s
+    CROSS JOIN unnest(ARRAY[punctual_unit_mark(NEW.tenant, NEW.task_type, NEW.biz_key),
+                            punctual_idem_mark(NEW.tenant, NEW.idem_key)]) AS mark
+    WHERE s.oid = TG_RELID AND mark IS NOT NULL
+    GROUP BY 1, 2
+    ON CONFLICT (sieve, bucket) DO UPDATE SET prints = part.prints || EXCLUDED.prints;
+    IF NOT FOUND AND current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'the sieve of % was begun after this transaction', TG_TABLE_NAME
+            USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
+    END IF;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION punctual_begin_sieve(name text, buckets integer) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
+DECLARE
+    part record;
+    made bigint;
+BEGIN
+    SELECT c.oid, k.relname AS class, pg_get_expr(c.relpartbound, c.oid) AS bound INTO part
+    FROM pg_class c
+    JOIN pg_inherits i ON i.inhrelid = c.oid
+    JOIN pg_inherits j ON j.inhrelid = i.inhparent AND j.inhparent = 'punctual_past'::regclass
+    JOIN pg_class k ON k.oid = i.inhparent
+    WHERE c.oid = to_regclass(name);
+    IF part IS NULL THEN
+        RAISE EXCEPTION '% is no partition of the past', name;
+    END IF;
+    DELETE FROM punctual_sieve s WHERE s.name = $1;
+    EXECUTE format('CREATE OR REPLACE TRIGGER punctual_sieve
+        AFTER INSERT OR UPDATE OF tenant, task_type, biz_key, idem_key ON %I
+        FOR EACH ROW EXECUTE FUNCTION punctual_add_to_sieve()', name);
+    INSERT INTO punctual_sieve (name, oid, retention, since, until, buckets)
+    VALUES (name, part.oid, substr(part.class, length('punctual_past_') + 1),
+            (regexp_match(part.bound, $re$FROM \\('([^']+)'\\)$re$))[1]::timestamptz,
+            (regexp_match(part.bound, $re$TO \\('([^']+)'\\)$re$))[1]::timestamptz, buckets)
+    RETURNING id INTO made;
+    RETURN made;
+END $$;
+
+REVOKE EXECUTE ON FUNCTION punctual_add_to_sieve() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION punctual_begin_sieve(text, integer) FROM PUBLIC;
+-- Whoever may drop a partition may do this.
+DO $$
+DECLARE
+    one text;
+BEGIN
+    FOR one IN
+        SELECT pg_get_userbyid(a.grantee)
+        FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
+        WHERE p.oid = 'punctual_drop_partition(regclass, text)'::regprocedure AND a.grantee NOT IN (0, p.proowner)
+    LOOP
+        EXECUTE format('GRANT EXECUTE ON FUNCTION punctual_begin_sieve(text, integer) TO %I', one);
+    END LOOP;
+END $$;
+SELECT set_config('search_path', current_setting('punctual.path'), TRUE);
+"""
+DROP_FUNCTIONS = """
+DROP FUNCTION punctual_begin_sieve(text, integer);
+DROP FUNCTION punctual_add_to_sieve() CASCADE;
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [("tasks_app", "0080_count_what_rolls")]
+
+    operations = [
+        migrations.CreateModel(
+            name="Sieve",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "name",
+                    models.CharField(db_collation="C", help_text="Of the partition.", max_length=63, unique=True),
+                ),
+                ("oid", models.BigIntegerField(help_text="Of the table that had the name when this was written.")),
+                ("retention", models.CharField(db_collation="C", max_length=20)),
+                ("since", models.DateTimeField()),
+                ("until", models.DateTimeField(help_text="Not included.")),
+                (
+                    "buckets",
+                    models.IntegerField(help_text="Into which its prints are spread: the rows of punctual_sieve_part."),
+                ),
+                (
+                    "ready",
+                    models.BooleanField(db_default=False, help_text="Whoever is not in it is not in the partition."),
+                ),
+            ],
+            options={"db_table": "punctual_sieve", "default_permissions": ()},
+        ),
+        migrations.RunSQL(PARTS, DROP_PARTS),
+        migrations.RunSQL(MARKS, DROP_MARKS),
+        migrations.RunSQL(FUNCTIONS, DROP_FUNCTIONS),
+    ]

@@ -1,0 +1,54 @@
+"""Sieves: who looks for a unit in the past looks only into those partitions that may hold it.
+
+A key may have been used on any day, and lies in another place of each day's index: fourteen days of a large past meant
+fourteen reads from a disk. A sieve has two bytes for each unit and each idempotency key of a partition, and so can stay
+in memory. It says of one in a hundred others that they may be there, and of none that is there that it is not.
+"""
+
+import logging
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import OperationalError
+
+from tasks_app.database import atomic
+from tasks_app.sql import execute, run
+
+PRINTS = 500  # in a bucket: a sixteenth of a page
+ROW_BYTES = 350  # of a finished task, where PostgreSQL has not counted yet
+
+log = logging.getLogger(__name__)
+
+
+class Sieveless(NamedTuple):
+    """A row of sieveless."""
+
+    name: str
+    retention: str
+    since: datetime
+    until: datetime
+    buckets: int
+
+
+def sieveless(closed: float) -> list[Sieveless]:
+    """Partitions without a sieve whose time was over so many seconds ago, the newest first."""
+    return [Sieveless(*row) for row in run("sieveless", {"closed": closed, "prints": PRINTS, "row_bytes": ROW_BYTES})]
+
+
+def make_sieve(partition: Sieveless) -> bool:
+    """False: somebody has the partition, and it is left for another time. What is begun and not filled begins anew."""
+    try:
+        with atomic():
+            ((sieve,),) = execute("SELECT punctual_begin_sieve(%s, %s)", [partition.name, partition.buckets])
+        with atomic():
+            asked = {"sieve": sieve, "retention": partition.retention, "buckets": partition.buckets}
+            run("fill_sieve", asked | {"since": partition.since, "until": partition.until}, long=True)
+    except OperationalError as error:
+        log.info("partition.in_use name=%s error=%r", partition.name, str(error).strip())
+        return False
+    return True
+
+
+def forget_sieves() -> None:
+    """Those of partitions that are gone."""
+    run("forget_sieves", {})
