@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 LONGEST_SECONDS = 36_525 * 86_400  # a hundred years: beyond it a delay or a date is a mistake
+_LONGEST = timedelta(seconds=LONGEST_SECONDS)
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_TAGS = 20  # on one dead letter
 TAG_LENGTH = 50
@@ -192,7 +193,7 @@ def refuse_absurd_instant(name: str, at: datetime) -> None:
 
 
 def latest_instant() -> datetime:
-    return datetime.now(UTC) + timedelta(seconds=LONGEST_SECONDS)
+    return datetime.now(UTC) + _LONGEST
 
 
 def shown(value: object) -> str:

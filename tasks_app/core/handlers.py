@@ -125,8 +125,11 @@ class Registry:
 
     def limited(self, names: Iterable[str]) -> set[str]:
         """Those of the types that have a limit."""
-        found = (self._handlers.get(name) for name in set(names))
-        return {handler.name for handler in found if handler is not None and handler.limit is not None}
+        return {name for name in set(names) if self.is_limited(name)}
+
+    def is_limited(self, name: str) -> bool:
+        handler = self._handlers.get(name)
+        return handler is not None and handler.limit is not None
 
     def refuse_without_payload(self, names: Iterable[str]) -> None:
         """A unit that has no task yet has no payload to keep, and a typed handler can't run without."""

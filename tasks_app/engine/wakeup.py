@@ -17,7 +17,7 @@ from redis.sentinel import Sentinel
 
 from tasks_app.conf import conf
 from tasks_app.core.redis_url import SENTINEL, Sentinels
-from tasks_app.database import on_commit, our_connection
+from tasks_app.database import our_connection
 
 log = logging.getLogger(__name__)
 
@@ -163,4 +163,4 @@ def wake_on_commit(dues: Mapping[int, float]) -> None:
         pending.add(dues)
         return
     pending = connection._punctual_pending = _Pending(dues)
-    on_commit(pending.send)
+    connection.on_commit(pending.send, robust=True)

@@ -24,6 +24,7 @@ from tasks_app.core.errors import (
 )
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry, refuse_other_tenant
 from tasks_app.core.parameters import Checked, Parameters
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.core.text import control_in
 from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
 
@@ -88,14 +89,18 @@ def build(
     if task_type == HTTP_CALLBACK:
         refuse_bad_callback(owner, fitting)
     return Request(
-        unit=(checked_name("tenant", owner, TENANT_LENGTH), task_type, new_key(key)),
+        unit=(
+            owner if owner is DEFAULT_TENANT else checked_name("tenant", owner, TENANT_LENGTH),
+            task_type,
+            new_key(key),
+        ),
         at=None if at is None else checked_instant("at", at),
         delay=_seconds("delay", delay, allow_zero=True) if at is None else None,
         payload=_json_text(fitting),
         lane=lane or lane_of(handler, owner),
         max_retry=handler.max_retry if max_retry is None else max_retry,
-        repeat_after=_seconds("repeat_after", repeat_after),
-        expires_after=_seconds("expires_after", expires_after),
+        repeat_after=None if repeat_after is None else _seconds("repeat_after", repeat_after),
+        expires_after=None if expires_after is None else _seconds("expires_after", expires_after),
         idem_key=None if idem_key is None else checked_name("idem_key", idem_key, KEY_LENGTH),
     )
 
@@ -188,6 +193,8 @@ def unit_of(task_type: str, key: Key, tenant: str | None = None) -> Unit:
 
 def new_key(key: Key) -> str:
     """The key of what is written now. Older rows may have others, and are found by key_of."""
+    if type(key) is str and 0 < len(key) <= KEY_LENGTH and key.isprintable():
+        return key  # nearly all are such
     text = key_of(key)
     return text if text.isprintable() else checked_name("key", text, KEY_LENGTH)
 

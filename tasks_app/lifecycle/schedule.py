@@ -10,7 +10,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, ScheduleConflict
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import UNDER_WAY, Status, is_live
-from tasks_app.core.tokens import packed_uuids, random_uuids
+from tasks_app.core.tokens import packed_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
 from tasks_app.sql import run, run_in_parts
@@ -21,7 +21,7 @@ from .confidential import hide_payloads, hide_payloads_of, may_concern
 from .past import bring_back, past_idem, past_units
 from .quotas import RATE_SECONDS, refuse_over_quota
 from .request import Request, Unit
-from .shards import shards_alike, shards_of
+from .shards import shard_of_one, shards_alike, shards_of
 from .turns import hand_on_turns, move_turns, queue_again
 
 # Each round some other transaction has moved the unit and committed. More than a few in a row means that
@@ -72,12 +72,11 @@ class _Verb(NamedTuple):
 
 def schedule(requests: Sequence[Request]) -> list[Scheduled]:
     """Schedule each unit unless it is live already; a finished row hands over to the new one."""
-    if isinstance(requests, Alike):
+    if type(requests) is Alike:
         return _schedule_alike(requests) or schedule(requests.one_by_one())
-    if len(requests) > 1 or not requests or not _may_go_alone(requests[0]):
+    if len(requests) != 1 or not _may_go_alone(requests[0]):
         return _apply(requests, _SCHEDULE, SYSTEM)
-    [request] = requests
-    if made := _insert_alone(request):
+    if made := _insert_alone(requests[0]):
         return [made]
     return _apply(requests, _SCHEDULE_LEFT_OUT, SYSTEM)
 
@@ -322,12 +321,10 @@ def _insert_over(pairs: Sequence[tuple[Request, _Row]], bound: bool) -> dict[Uni
 
 def _may_go_alone(request: Request) -> bool:
     """Whether insert_task is likely to do it. If not, nothing is lost but the time that it takes."""
+    if request.idem_key is not None or may_concern([request.unit]):
+        return False
     tenant, _, _ = request.unit
-    return (
-        request.idem_key is None
-        and _bound_until.get(tenant, 0.0) <= time.monotonic()
-        and not may_concern([request.unit])
-    )
+    return tenant not in _bound_until or _bound_until[tenant] <= time.monotonic()
 
 
 def _note_bound(unit: Unit) -> None:
@@ -341,7 +338,6 @@ def _note_bound(unit: Unit) -> None:
 def _insert_alone(request: Request) -> Scheduled | None:
     """A new row in the shortest way there is; None if the unit is taken or its tenant bound by something."""
     (tenant, task_type, key), at, delay, payload, lane, max_retry, repeat_after, expires_after, _ = request
-    [shard], [token] = shards_of((tenant,), (task_type,), (key,)), random_uuids(1)
     if payload is None:
         REGISTRY.refuse_without_payload([task_type])
     row = {
@@ -355,9 +351,9 @@ def _insert_alone(request: Request) -> Scheduled | None:
         "max_retry": max_retry,
         "repeat_after": repeat_after,
         "expires_after": expires_after,
-        "shard": shard,
-        "limited": bool(REGISTRY.limited([task_type])),
-        "token": token,
+        "shard": shard_of_one(tenant, task_type, key),
+        "limited": REGISTRY.is_limited(task_type),
+        "token": packed_uuids(1).hex(),
     }
     if told := "task.created" in conf().kept_events:
         row["kept"] = conf().kept_kinds
@@ -396,7 +392,7 @@ def _insert_alike(many: Alike) -> dict[str, Scheduled]:
         "max_retry": max_retry,
         "repeat_after": repeat_after,
         "expires_after": expires_after,
-        "limited": bool(REGISTRY.limited([task_type])),
+        "limited": REGISTRY.is_limited(task_type),
     }
     if told := "task.created" in conf().kept_events:
         always["kept"] = conf().kept_kinds

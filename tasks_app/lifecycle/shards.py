@@ -25,8 +25,15 @@ def shards_of(tenants: Sequence[str], task_types: Sequence[str], keys: Sequence[
     return shards
 
 
+def shard_of_one(tenant: str, task_type: str, key: str) -> int:
+    """shards_of for a single unit, in a fraction of the time."""
+    if REGISTRY.is_limited(task_type):
+        return home_of(task_type, conf().SHARDS)
+    return shard_of(tenant, task_type, key, conf().SHARDS)
+
+
 def shards_alike(tenant: str, task_type: str, keys: Sequence[bytes]) -> list[int]:
     """The shards of units that differ in nothing but their keys, which are encoded."""
-    if REGISTRY.limited([task_type]):
+    if REGISTRY.is_limited(task_type):
         return [home_of(task_type, conf().SHARDS)] * len(keys)
     return shards_of_keys(tenant, task_type, keys, conf().SHARDS)

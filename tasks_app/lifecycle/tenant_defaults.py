@@ -42,7 +42,7 @@ def defaults_of(names: Iterable[str]) -> dict[str, Defaults]:
 
 def lane_of(handler: Handler, tenant: str) -> str:
     """Of a task, or a job, for which nobody has named one. A type in the usual lane has named none."""
-    if handler.lane != DEFAULT_LANE:
+    if handler.lane != DEFAULT_LANE or tenant in WITHOUT:
         return handler.lane
     return defaults_of([tenant]).get(tenant, NONE).lane or handler.lane
 

@@ -120,15 +120,16 @@ def _cursor_on(link: psycopg.Connection) -> _Cursor:
 def _cursor(connection: BaseDatabaseWrapper):
     connection.close_if_health_check_failed()
     connection.ensure_connection()
-    with connection.wrap_database_errors:
-        kept = getattr(connection, "_punctual_cursor", None)
-        if kept is None or kept.connection is not connection.connection:
+    kept = getattr(connection, "_punctual_cursor", None)
+    if kept is None or kept.connection is not connection.connection:
+        with connection.wrap_database_errors:
             binary.register(connection.connection.adapters)
             kept = connection._punctual_cursor = _cursor_on(connection.connection)
-            connection._punctual_slow, connection._punctual_replanned = False, float("-inf")
-        if connection._punctual_slow:
+        connection._punctual_slow, connection._punctual_replanned = False, float("-inf")
+    if connection._punctual_slow:
+        with connection.wrap_database_errors:
             _replan(connection, kept)
-        return connection._prepare_cursor(kept)
+    return connection._prepare_cursor(kept)
 
 
 def _replan(connection: BaseDatabaseWrapper, cursor: psycopg.Cursor) -> None:

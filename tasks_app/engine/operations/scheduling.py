@@ -12,7 +12,7 @@ from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.alike import Alike, alike
 from tasks_app.lifecycle.request import Request, Unit, build, like_it
 from tasks_app.lifecycle.schedule import Scheduled
-from tasks_app.lifecycle.shards import shards_of
+from tasks_app.lifecycle.shards import shard_of_one, shards_of
 from tasks_app.lifecycle.together import Changed, RowChange, reschedule_with
 
 
@@ -102,8 +102,7 @@ def rescheduled_with(change: RowChange, request: Request, params: Mapping[str, o
 
 
 def _wake(unit: Unit, due: float) -> None:
-    tenant, task_type, key = unit
-    wake_on_commit({shards_of((tenant,), (task_type,), (key,))[0]: due})
+    wake_on_commit({shard_of_one(*unit): due})
 
 
 def _traced(verb: Callable[..., list[Scheduled]], requests: Sequence[Request], *by: str) -> list[Scheduled]:
