@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from django.contrib.sessions.models import Session
 from django.db.models import F
 from playwright.sync_api import Route, expect
@@ -244,14 +243,14 @@ def test_what_is_typed_before_the_scripts_have_come_is_not_lost(visits, ann):
 # Every size and scheme
 
 
-@pytest.mark.parametrize(("scheme", "pages"), [("light", 1), ("dark", 4)], ids=["light", "dark"])
-def test_pages_fit_a_narrow_window_in_light_and_dark(visits, ann, scheme, pages):
+def test_pages_fit_a_narrow_window_in_light_and_dark(visits, ann):
     article = approved(title="A rather long title of an article that has to fit into a narrow window, too")
-    options = {"viewport": {"width": 400, "height": 800}, "color_scheme": scheme}
-    page = open_page(visits, ann, LIST, **options)
-    for path in (url(article), LIST, f"{LIST}add/", f"{LIST}zone/")[:pages]:
-        page.goto(path)
-        expect(page.locator("#content")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 400, path
-        light = page.evaluate("getComputedStyle(document.getElementById('main')).backgroundColor")
-        assert ("255, 255, 255" in light) is (scheme == "light"), path
+    page = visits.page(ann, timezone_id="Europe/Berlin", viewport={"width": 400, "height": 800})
+    for scheme, paths in {"light": [url(article)], "dark": [url(article), LIST, f"{LIST}add/", f"{LIST}zone/"]}.items():
+        page.emulate_media(color_scheme=scheme)
+        for path in paths:
+            page.goto(path)
+            expect(page.locator("#content")).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= 400, path
+            light = page.evaluate("getComputedStyle(document.getElementById('main')).backgroundColor")
+            assert ("255, 255, 255" in light) is (scheme == "light"), path
