@@ -101,6 +101,14 @@ def test_what_does_not_fit_is_made_anew_and_both_are_there(ticking):
     assert together.ask("a", numbers, after=0, fits=lambda number: number == 1).answer == 1
 
 
+def test_of_several_that_would_do_everybody_gets_the_newest(ticking):
+    numbers, together = count(1).__next__, Shared(ticking)
+    for _ in range(3):
+        newest = together.ask("a", numbers)
+
+    assert together.ask("a", numbers, after=0) is newest
+
+
 def test_what_is_made_of_something_older_is_as_old_as_that(ticking):
     inner, outer = Shared(ticking), Shared(ticking)
     old = inner.ask("part", lambda: "old")
