@@ -32,6 +32,7 @@ from .words import CAUSES, TONES, age, next_sync, outcome
 
 FAILING = "failing"  # or failing:CODE
 REMOVE_MOST = 1_000
+FEW = 1_000  # finds by name; where there are more, the first page of them is soon found anyway
 
 
 class ShowFilter(admin.SimpleListFilter):
@@ -71,6 +72,13 @@ def _failing(cause: str | None = None) -> list[str]:
         return failing_keys(STOCK_SYNC, cause, most=COUNTED)
     except InvalidTask:
         return []  # no failure has such a code
+
+
+def _named(queryset: QuerySet, term: str) -> QuerySet:
+    """Every name has to be read for a part of one, so few finds are kept: to count and to list them reads no name."""
+    named = queryset.filter(name__icontains=term)
+    codes = list(named.order_by().values_list("product_code", flat=True)[: FEW + 1])
+    return named if len(codes) > FEW else queryset.filter(product_code__in=codes)
 
 
 class ProductList(QuickList):
@@ -167,7 +175,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
         if not term:
             return queryset, False
         by_code = queryset.filter(product_code__startswith=term)
-        return (by_code if by_code.exists() else queryset.filter(name__icontains=term)), False
+        return (by_code if by_code.exists() else _named(queryset, term)), False
 
     @admin.action(description=gettext_lazy("Sync now"), permissions=["change"])
     def sync_now(self, request: HttpRequest, queryset: QuerySet) -> None:

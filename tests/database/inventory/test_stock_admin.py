@@ -11,6 +11,7 @@ from django.contrib.messages import get_messages
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inventory_app import lifecycle, stock
@@ -181,6 +182,23 @@ def test_a_code_that_no_product_can_have_is_answered_and_not_an_error():
     assert client.get(f"{LIST}?show=%00").status_code == 400
     sent = {"action": "sync_now", "_selected_action": ["A\0"]}
     assert client.post(LIST, sent).status_code == 400
+
+
+@pytest.mark.parametrize(("typed", "codes"), [("lamp", ["A", "B"]), ("nothing like it", [])])
+def test_a_search_by_name_reads_the_names_once(typed, codes):
+    import_products([NewProduct.of("A", "Desk lamp"), NewProduct.of("B", "Lampshade"), NewProduct.of("C", "Chair")])
+    client = person("view")
+    with CaptureQueriesContext(connection) as asked:
+        page = client.get(LIST, {"q": typed})
+    assert [one.product_code for one in page.context["cl"].result_list] == codes
+    assert sum("UPPER" in (one["sql"] or "") for one in asked) == 1
+
+
+def test_a_search_by_name_that_finds_many_finds_all_of_them(monkeypatch):
+    monkeypatch.setattr(products_page, "FEW", 1)
+    import_products([NewProduct.of("B", "Lampshade"), NewProduct.of("A", "Desk lamp")])
+    page = person("view").get(LIST, {"q": "lamp"})
+    assert [one.product_code for one in page.context["cl"].result_list] == ["A", "B"]
 
 
 def test_sync_now_says_what_it_did():
