@@ -53,6 +53,9 @@ def test_the_page_of_the_api_works_under_our_policy(visits):
     page.get_by_role("link", name="List the task types").click()
 
     expect(page.get_by_role("button", name="Try it out")).to_be_visible()  # of the one that was chosen
+    for scheme, dark in (("light", False), ("dark", True)):
+        page.emulate_media(color_scheme=scheme)
+        assert ("invert" in page.evaluate("getComputedStyle(document.documentElement).filter")) is dark
     page.get_by_role("link", name="All operations").click()
     expect(page.get_by_role("link", name="Run a job now")).to_be_visible()
 
