@@ -29,7 +29,7 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
         refuse_unknown(request)
         batches = AnyBatch.objects.defer("lateness")
         context = self.admin_site.each_context(request) | {
-            "title": gettext("Task batches"),
+            "title": gettext("Batches"),
             "opts": self.opts,
             # Each by its own index: no page needs to sort all of them.
             "open": list(batches.filter(finished_at=None).order_by("lease_until")[:SHOWN]),

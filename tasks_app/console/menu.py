@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from django.db.models.options import Options
 from django.http import HttpRequest
 from django.utils.html import conditional_escape
 from django.utils.translation import gettext, gettext_noop
@@ -42,6 +43,12 @@ def _groups(app: dict) -> Iterator[dict]:
 def _named(model: dict) -> dict:
     name = NAMES.get(model["object_name"])
     return model | {"name": gettext(name)} if name else model
+
+
+def name_of(opts: Options) -> str:
+    """What the menu calls the list of a model."""
+    name = NAMES.get(opts.object_name) if opts.app_label == APP else None
+    return gettext(name) if name else str(opts.verbose_name_plural)
 
 
 def menu(request: HttpRequest, groups: Sequence[dict]) -> list[dict]:

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from tasks_app.console import looks
+from tasks_app.console.heading import Step, steps
 from tasks_app.console.scope import member
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
@@ -338,3 +339,8 @@ def pretty(value: object) -> str:
 def saved_filters(context: template.Context, page: str) -> SafeString:
     """Above a list of `tasks_app.pages.saved`."""
     return looks.saved_filters(context["request"], page)
+
+
+@register.simple_tag(takes_context=True)
+def heading(context: template.Context) -> list[Step]:
+    return steps(context.flatten())
