@@ -25,10 +25,10 @@ WITH rolled AS (
     ORDER BY at DESC
     LIMIT 20000
 ), bucket AS MATERIALIZED (
-    SELECT minute, task_type, h.bucket, sum(h.count)::bigint AS tasks
-    FROM recent CROSS JOIN LATERAL unnest(lateness) WITH ORDINALITY AS h(count, bucket)
-    WHERE place %% (total / 1000 + 1) = 0
-    GROUP BY minute, task_type, h.bucket
+    SELECT minute, task_type, bucket, sum(count)::bigint AS tasks
+    FROM (SELECT minute, task_type, unnest(lateness) AS count, generate_subscripts(lateness, 1) AS bucket
+          FROM recent WHERE place %% (total / 1000 + 1) = 0) AS h
+    GROUP BY minute, task_type, bucket
 ), histogram AS (
     SELECT minute, task_type, array_agg(tasks ORDER BY bucket) AS lateness FROM bucket GROUP BY minute, task_type
 ), figures AS (
