@@ -1,7 +1,7 @@
 -- status_minutes: the figures of the last minutes by minute and type: rolled up where they are, else from the batches, and from
 -- what was told of tasks that were away.
 -- The batches are bounded, the newest first: if nobody rolls up, an hour of them would take longer than anybody waits.
--- Counts are of all of them; of the histograms, which cost most, about a thousand are enough. Their buckets are summed up on
+-- Counts are of all of them; of the histograms, which cost most, about five hundred are enough. Their buckets are summed up on
 -- their own: together with the order of an array they would be sorted first, on disk.
 -- now() and not clock_timestamp(), which no index can be searched with.
 WITH rolled AS (
@@ -27,7 +27,7 @@ WITH rolled AS (
 ), bucket AS MATERIALIZED (
     SELECT minute, task_type, bucket, sum(count)::bigint AS tasks
     FROM (SELECT minute, task_type, unnest(lateness) AS count, generate_subscripts(lateness, 1) AS bucket
-          FROM recent WHERE place %% (total / 1000 + 1) = 0) AS h
+          FROM recent WHERE place %% (total / 500 + 1) = 0) AS h
     GROUP BY minute, task_type, bucket
 ), histogram AS (
     SELECT minute, task_type, array_agg(tasks ORDER BY bucket) AS lateness FROM bucket GROUP BY minute, task_type
