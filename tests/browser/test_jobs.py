@@ -47,6 +47,17 @@ def test_a_job_is_paused_and_says_why_it_does_not_run(walk):
     assert JobDefinition.objects.get().status == "PAUSED"
 
 
+def test_the_heading_has_room_on_a_phone_for_what_the_page_is(visits):
+    page = visits.page(person("olga", VIEW, OPERATE), "/admin/tasks_app/jobdefinition/add/")
+    shown = [page.get_by_role("heading", level=1).get_by_text(words, exact=True) for words in ("Jobs", "New job")]
+
+    for one in shown:
+        expect(one).to_be_visible()
+    page.set_viewport_size({"width": 400, "height": 800})
+    expect(shown[0]).to_be_hidden()
+    expect(shown[1]).to_be_visible()
+
+
 def test_the_page_of_the_api_works_under_our_policy(visits):
     page = visits.page(person("olga", VIEW, "tasks_app.view_scheduletask"), "/api/v1/docs", own=True)
 
