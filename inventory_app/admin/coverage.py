@@ -12,7 +12,7 @@ from inventory_app.coverage import Coverage, read_coverage
 from inventory_app.coverage_history import coverage_of
 from tasks_app.pages.charts import Chart, Series, bars
 
-from .words import age, cause, span
+from .words import age, cause, pace, span
 
 # How far back the chart of coverage goes, by what stands in the address: hours, and those of one bar.
 RANGES = {"24h": (24, 1), "7d": (168, 1), "30d": (720, 6)}
@@ -60,8 +60,8 @@ def _tiles(coverage: Coverage) -> list[tuple[str, str, str]]:
         (gettext("due and waiting"), f"{coverage.outlook.due:,}", "?"),
         (gettext("failed at their last sync"), f"{failing:,}", "?show=failing"),
         (
-            gettext("scheduled a second, of {rate:g} allowed").format(rate=coverage.rate),
-            f"{coverage.scheduled_rate:.3g}",
+            gettext("scheduled, of {rate:g} a second allowed").format(rate=coverage.rate),
+            pace(coverage.scheduled_rate),
             "?",
         ),
     ]

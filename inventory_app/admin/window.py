@@ -16,7 +16,7 @@ from inventory_app.lifecycle import apply_window, change_window, current_window
 from tasks_app.client.rolling import Timer
 
 from .coverage import load_chart
-from .words import span
+from .words import pace, span
 
 PATIENCE_SECONDS = 5.0  # the request applies it for so long; the compensation scan ends what is left
 UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60}
@@ -87,8 +87,8 @@ def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
         "same": length == coverage.window,
         "timer": coverage.timer.words if coverage.timer else "",
         "interval": span(interval),
-        "before": f"{coverage.scheduled_rate:.3g}",
-        "after": f"{scheduled:.3g}",
+        "before": pace(coverage.scheduled_rate),
+        "after": pace(scheduled),
         "allowed": f"{coverage.rate:g}",
         "share": f"{100 * scheduled / coverage.rate:.3g}%",
         "too_much": scheduled > coverage.rate,

@@ -18,6 +18,12 @@ CAUSES = {
 # Which `translate_names` asks for, and charts.
 NOUNS = (gettext_noop("product"), gettext_noop("products"))
 COLUMNS = (gettext_noop("product code"), gettext_noop("stock quantity"))
+_PACES = (
+    (gettext_lazy("{count} a second"), 1),
+    (gettext_lazy("{count} a minute"), 60),
+    (gettext_lazy("{count} an hour"), 3_600),
+    (gettext_lazy("{count} a day"), 86_400),
+)
 TONES = ("success", "warning", "info", "danger", "primary")  # unfold's colours of an outcome
 
 
@@ -34,6 +40,13 @@ def span(length: timedelta) -> str:
             rest = seconds % size // part
             return f"{seconds // size} {unit}" + (f" {rest} {below}" if rest and seconds < 10 * size else "")
     return f"{seconds} s"
+
+
+def pace(a_second: float) -> str:
+    """How often, by the unit in which that is once or more: 12 a second, 2.08 an hour."""
+    words, seconds = next((one for one in _PACES if a_second * one[1] >= 1), _PACES[-1])
+    count = a_second * seconds
+    return words.format(count=f"{count:,.0f}" if count >= 100 else f"{count:.3g}")
 
 
 def age(synced_at: datetime | None, now: datetime) -> str:

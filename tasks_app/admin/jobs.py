@@ -431,6 +431,7 @@ def _listed(request: HttpRequest) -> dict:
         "rows": job_rows(told, acting=may_make_jobs(request), changeable=changeable),
         "next": query.urlencode() if more else "",
         "tenant": form.filter.tenant,
+        "filtered": any(request.GET.values()),
         "sorted": len(found) if sort else 0,
         "bounded": MOST_SORTED if bounded else 0,
         "changeable": changeable,

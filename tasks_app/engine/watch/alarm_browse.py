@@ -40,8 +40,11 @@ def told_to_nobody() -> str:
     missing = [said(WORDS[one]) for one in ESSENTIAL if one not in heard]
     if not missing:
         return ""
-    either = reduce(lambda one, other: said("{one} or if {other}", one=one, other=other), missing)
-    return said("Nobody is told if {either}: no alarm rule is about that.", either=either)
+    *others, either = missing
+    if others:
+        first = reduce(lambda one, other: said("{one}, if {other}", one=one, other=other), others)
+        either = said("{one} or if {other}", one=first, other=either)
+    return said("Nobody is told if {either}: no alarm rule covers that.", either=either)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,14 @@ def test_the_list_shows_schedules_in_words_states_and_last_runs(viewer):
     assert "matches" in page(viewer, LIST, type="T_NONE")
 
 
+def test_a_list_without_jobs_leads_to_a_new_one_unless_a_filter_is_why(viewer, operator):
+    told, lead = "has no jobs yet", f'interval. <a href="{LIST}add/"'
+
+    assert told in page(viewer, LIST) and lead not in page(viewer, LIST)
+    assert lead in page(operator, LIST)
+    assert told not in page(operator, LIST, type="T_NONE")
+
+
 def test_the_rows_of_the_lists_lead_where_the_addresses_say(viewer, operator):
     job = make('{0} "a" & b', cron="0 3 1 1 *")
     quiet = verbs.pause(make("quiet", cron="0 3 1 1 *").id, by("too loud"))[0]

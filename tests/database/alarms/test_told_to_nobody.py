@@ -14,11 +14,11 @@ pytestmark = pytest.mark.django_db
 
 def test_it_names_what_no_rule_is_about():
     assert told_to_nobody() == (
-        "Nobody is told if a task gives up or if tasks wait for one that failed or if the scheduler itself is in "
-        "trouble: no alarm rule is about that."
+        "Nobody is told if a task gives up, if tasks wait for one that failed or if the scheduler itself is in "
+        "trouble: no alarm rule covers that."
     )
     rule(conditions=("dead", "blocked"))
-    assert told_to_nobody() == ("Nobody is told if the scheduler itself is in trouble: no alarm rule is about that.")
+    assert told_to_nobody() == ("Nobody is told if the scheduler itself is in trouble: no alarm rule covers that.")
     rule("all", tenant=None, conditions=("trouble",))
     assert told_to_nobody() == ""
     AlarmRule.objects.update(enabled=False)

@@ -105,6 +105,20 @@ def test_overdue_are_those_that_wait_and_whose_time_has_passed(ann):
     assert shown(ann, "?show=overdue") == late
 
 
+@pytest.mark.parametrize(
+    ("query", "words", "leads_back"),
+    [
+        ("", "There is nothing here yet.", False),
+        ("?show=failed", "Nothing matches.", True),
+        ("?q=x", "Nothing matches.", True),
+    ],
+)
+def test_an_empty_list_says_why_and_leads_on(ann, query, words, leads_back):
+    page = ann.get(LIST + query).content.decode()
+    assert words in page and f'href="{LIST}add/">Add article</a>' in page
+    assert ('<a class="pu-button" href="?">Show all</a>' in page) is leads_back
+
+
 def test_what_is_scheduled_comes_in_the_order_of_its_time(ann):
     second, first = approved(MONDAY + timedelta(hours=1)), approved(MONDAY)
     assert shown(ann, "?show=scheduled") == [first, second]

@@ -1,0 +1,21 @@
+"""How the pages of products say figures."""
+
+import pytest
+
+from inventory_app.admin.words import pace
+
+
+@pytest.mark.parametrize(
+    ("a_second", "words"),
+    [
+        (1234.5, "1,234 a second"),
+        (12.345, "12.3 a second"),
+        (1, "1 a second"),
+        (0.5, "30 a minute"),
+        (500 / 864_000, "2.08 an hour"),
+        (1 / 864_000, "0.1 a day"),
+        (0, "0 a day"),
+    ],
+)
+def test_a_pace_is_told_in_the_unit_in_which_it_is_once_or_more(a_second, words):
+    assert pace(a_second) == words
