@@ -1,8 +1,10 @@
 """Sieves: which units a partition of the past may hold. There are none at first: the beats make them, one by one."""
 
+import django.db.models.functions
 from django.db import migrations, models
 
-# A row has some 500 prints of two bytes. Compressing them would gain nothing.
+# A row has some 500 prints of two bytes. Compressing them would gain nothing. What comes later has rows of its own: to
+# write a whole row of prints anew for each would make who brings many wait for others, and for ever.
 PARTS = """
 CREATE TABLE punctual_sieve_part (
     sieve bigint NOT NULL REFERENCES punctual_sieve (id) ON DELETE CASCADE,
@@ -11,8 +13,10 @@ CREATE TABLE punctual_sieve_part (
     PRIMARY KEY (sieve, bucket)
 );
 ALTER TABLE punctual_sieve_part ALTER prints SET STORAGE EXTERNAL;
+CREATE TABLE punctual_sieve_late (sieve bigint NOT NULL, mark bigint NOT NULL);
+CREATE INDEX punctual_sieve_late_mark ON punctual_sieve_late (mark);
 """
-DROP_PARTS = "DROP TABLE punctual_sieve_part"
+DROP_PARTS = "DROP TABLE punctual_sieve_late; DROP TABLE punctual_sieve_part"
 
 # A mark is a hash; its low bits are the print, the others say in which bucket that is.
 MARKS = """
@@ -41,7 +45,7 @@ DROP FUNCTION punctual_unit_mark(text, text, text);
 
 # From when a sieve is begun, whatever comes to its partition, and whoever brings it, comes to the sieve, too. To make
 # the trigger takes a lock that nobody has who has brought something and not committed it yet. So what the trigger did
-# not see is committed, and is read by who fills the sieve afterwards.
+# not see is committed, and is read by who fills the sieve afterwards; with the rights of who migrates, who sees all rows.
 FUNCTIONS = """
 SELECT set_config('punctual.path', current_setting('search_path'), TRUE),
        set_config('search_path', relnamespace::regnamespace || ', pg_temp', TRUE)
@@ -50,14 +54,12 @@ FROM pg_class WHERE oid = 'punctual_task'::regclass;
 CREATE FUNCTION punctual_add_to_sieve() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
-    INSERT INTO punctual_sieve_part AS part (sieve, bucket, prints)
-    SELECT s.id, punctual_bucket(mark, s.buckets), array_agg(punctual_print(mark))
+    INSERT INTO punctual_sieve_late (sieve, mark)
+    SELECT s.id, mark
     FROM punctual_sieve s
     CROSS JOIN unnest(ARRAY[punctual_unit_mark(NEW.tenant, NEW.task_type, NEW.biz_key),
                             punctual_idem_mark(NEW.tenant, NEW.idem_key)]) AS mark
-    WHERE s.oid = TG_RELID AND mark IS NOT NULL
-    GROUP BY 1, 2
-    ON CONFLICT (sieve, bucket) DO UPDATE SET prints = part.prints || EXCLUDED.prints;
+    WHERE s.oid = TG_RELID AND mark IS NOT NULL;
     IF NOT FOUND AND current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'the sieve of % was begun after this transaction', TG_TABLE_NAME
             USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
@@ -77,13 +79,17 @@ BEGIN
     JOIN pg_inherits j ON j.inhrelid = i.inhparent AND j.inhparent = 'punctual_past'::regclass
     JOIN pg_class k ON k.oid = i.inhparent
     WHERE c.oid = to_regclass(name);
+    IF part IS NULL AND starts_with(name, 'punctual_past_') AND to_regclass(name) IS NULL THEN
+        RETURN NULL;  -- somebody has dropped it
+    END IF;
     IF part IS NULL THEN
         RAISE EXCEPTION '% is no partition of the past', name;
     END IF;
-    DELETE FROM punctual_sieve s WHERE s.name = $1;
     EXECUTE format('CREATE OR REPLACE TRIGGER punctual_sieve
         AFTER INSERT OR UPDATE OF tenant, task_type, biz_key, idem_key ON %I
         FOR EACH ROW EXECUTE FUNCTION punctual_add_to_sieve()', name);
+    EXECUTE format('ALTER TABLE %I ENABLE ALWAYS TRIGGER punctual_sieve', name);
+    DELETE FROM punctual_sieve s WHERE s.name = $1;
     INSERT INTO punctual_sieve (name, oid, retention, since, until, buckets)
     VALUES (name, part.oid, substr(part.class, length('punctual_past_') + 1),
             (regexp_match(part.bound, $re$FROM \\('([^']+)'\\)$re$))[1]::timestamptz,
@@ -92,8 +98,34 @@ BEGIN
     RETURN made;
 END $$;
 
+CREATE FUNCTION punctual_fill_sieve(made bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    whose record;
+BEGIN
+    SELECT s.oid::oid::regclass AS part, s.buckets INTO STRICT whose FROM punctual_sieve s WHERE s.id = made;
+    IF to_regrole('punctual_web') IS NOT NULL AND pg_has_role(current_user, to_regrole('punctual_web'), 'USAGE')
+       AND NOT (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) THEN
+        RAISE EXCEPTION '% sees the rows of one tenant only, and can fill no sieve', current_user
+            USING HINT = format('REVOKE punctual_web FROM %I', current_user);
+    END IF;
+    EXECUTE format('
+        INSERT INTO punctual_sieve_part (sieve, bucket, prints)
+        SELECT $1, bucket, ARRAY(SELECT DISTINCT unnest(prints))
+        FROM (
+            SELECT punctual_bucket(mark, $2) AS bucket, array_agg(punctual_print(mark)) AS prints
+            FROM %s AS p
+            CROSS JOIN LATERAL unnest(ARRAY[punctual_unit_mark(p.tenant, p.task_type, p.biz_key),
+                                            punctual_idem_mark(p.tenant, p.idem_key)]) AS mark
+            WHERE mark IS NOT NULL
+            GROUP BY 1
+        ) AS one', whose.part) USING made, whose.buckets;
+    UPDATE punctual_sieve SET ready = TRUE WHERE id = made;
+END $$;
+
 REVOKE EXECUTE ON FUNCTION punctual_add_to_sieve() FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION punctual_begin_sieve(text, integer) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION punctual_fill_sieve(bigint) FROM PUBLIC;
 -- Whoever may drop a partition may do this.
 DO $$
 DECLARE
@@ -104,12 +136,13 @@ BEGIN
         FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
         WHERE p.oid = 'punctual_drop_partition(regclass, text)'::regprocedure AND a.grantee NOT IN (0, p.proowner)
     LOOP
-        EXECUTE format('GRANT EXECUTE ON FUNCTION punctual_begin_sieve(text, integer) TO %I', one);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION punctual_begin_sieve(text, integer), punctual_fill_sieve(bigint) TO %I', one);
     END LOOP;
 END $$;
 SELECT set_config('search_path', current_setting('punctual.path'), TRUE);
 """
 DROP_FUNCTIONS = """
+DROP FUNCTION punctual_fill_sieve(bigint);
 DROP FUNCTION punctual_begin_sieve(text, integer);
 DROP FUNCTION punctual_add_to_sieve() CASCADE;
 """
@@ -137,8 +170,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "ready",
-                    models.BooleanField(db_default=False, help_text="Whoever is not in it is not in the partition."),
+                    models.BooleanField(db_default=False, help_text="What is not in it is not in the partition."),
                 ),
+                ("begun_at", models.DateTimeField(db_default=django.db.models.functions.Now())),
             ],
             options={"db_table": "punctual_sieve", "default_permissions": ()},
         ),

@@ -1,6 +1,7 @@
 """Which units a partition of the past may hold, in two bytes each; and so which partitions nobody has to look into."""
 
 from django.db import models
+from django.db.models.functions import Now
 
 from .base import OurModel
 
@@ -12,7 +13,8 @@ class Sieve(OurModel):
     since = models.DateTimeField()
     until = models.DateTimeField(help_text="Not included.")
     buckets = models.IntegerField(help_text="Into which its prints are spread: the rows of punctual_sieve_part.")
-    ready = models.BooleanField(db_default=False, help_text="Whoever is not in it is not in the partition.")
+    ready = models.BooleanField(db_default=False, help_text="What is not in it is not in the partition.")
+    begun_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "punctual_sieve"

@@ -77,6 +77,7 @@ SHARED = {
     "punctual_service_minute": "figures of the installation",
     "punctual_shard_lease": "who holds which shard",
     "punctual_sieve": "partitions of the past",
+    "punctual_sieve_late": "hashes of units that came to them later",
     "punctual_sieve_part": "two bytes of a hash of each unit in them",
     "punctual_sign": "signs of life",
     "punctual_type_limit": "limits of types, for all",

@@ -6,16 +6,16 @@ in memory. It says of one in a hundred others that they may be there, and of non
 """
 
 import logging
-from datetime import datetime
 from typing import NamedTuple
 
-from django.db import OperationalError
+from django.db import DatabaseError
 
 from tasks_app.database import atomic
 from tasks_app.sql import execute, run
 
 PRINTS = 500  # in a bucket: a sixteenth of a page
 ROW_BYTES = 350  # of a finished task, where PostgreSQL has not counted yet
+PATIENCE_SECONDS = 1800.0  # with who has begun one
 
 log = logging.getLogger(__name__)
 
@@ -24,27 +24,26 @@ class Sieveless(NamedTuple):
     """A row of sieveless."""
 
     name: str
-    retention: str
-    since: datetime
-    until: datetime
     buckets: int
 
 
 def sieveless(closed: float) -> list[Sieveless]:
-    """Partitions without a sieve whose time was over so many seconds ago, the newest first."""
-    return [Sieveless(*row) for row in run("sieveless", {"closed": closed, "prints": PRINTS, "row_bytes": ROW_BYTES})]
+    """Partitions that need a sieve and whose time was over so many seconds ago, the newest first."""
+    asked = {"closed": closed, "prints": PRINTS, "row_bytes": ROW_BYTES, "patience": PATIENCE_SECONDS}
+    return [Sieveless(*row) for row in run("sieveless", asked)]
 
 
 def make_sieve(partition: Sieveless) -> bool:
-    """False: somebody has the partition, and it is left for another time. What is begun and not filled begins anew."""
+    """False: somebody has the partition, or has dropped it, and it is left for another time."""
     try:
         with atomic():
             ((sieve,),) = execute("SELECT punctual_begin_sieve(%s, %s)", [partition.name, partition.buckets])
+        if sieve is None:
+            return False
         with atomic():
-            asked = {"sieve": sieve, "retention": partition.retention, "buckets": partition.buckets}
-            run("fill_sieve", asked | {"since": partition.since, "until": partition.until}, long=True)
-    except OperationalError as error:
-        log.info("partition.in_use name=%s error=%r", partition.name, str(error).strip())
+            execute("SELECT punctual_fill_sieve(%s)", [sieve], long=True)
+    except DatabaseError as error:
+        log.warning("sieve.not_made partition=%s error=%r", partition.name, str(error).strip())
         return False
     return True
 

@@ -1,7 +1,7 @@
 """Tends tables that have partitions: settings for new ones, an ANALYZE that autovacuum never does for the whole, and a
 sieve for what is long over.
 
-None waits for a lock: what is not done now is done next time.
+None waits for a lock for more than a moment: what is not done now is done next time.
 """
 
 import logging

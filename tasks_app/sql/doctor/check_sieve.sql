@@ -7,9 +7,10 @@ FROM (
 JOIN punctual_sieve s ON s.oid = t.part AND s.ready
 WHERE EXISTS (
     SELECT FROM unnest(ARRAY[punctual_unit_mark(t.tenant, t.task_type, t.biz_key),
-                             punctual_idem_mark(t.tenant, t.idem_key)]) AS mark
+                             punctual_idem_mark(t.tenant, t.idem_key)]) AS one(mark)
     WHERE mark IS NOT NULL
       AND NOT EXISTS (SELECT FROM punctual_sieve_part b
                       WHERE b.sieve = s.id AND b.bucket = punctual_bucket(mark, s.buckets)
                         AND punctual_print(mark) = ANY (b.prints))
+      AND NOT EXISTS (SELECT FROM punctual_sieve_late l WHERE l.mark = one.mark AND l.sieve = s.id)
 )

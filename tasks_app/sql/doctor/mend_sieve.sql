@@ -2,6 +2,9 @@
 WITH gone AS (
     DELETE FROM punctual_sieve s
     WHERE s.oid IN (SELECT p.tableoid::bigint FROM punctual_past p WHERE p.id = ANY (%(ids)s::bigint[]))
-    RETURNING s.oid
+    RETURNING s.id
 )
-SELECT p.id FROM punctual_past p WHERE p.id = ANY (%(ids)s::bigint[]) AND p.tableoid::bigint IN (SELECT oid FROM gone)
+SELECT p.id
+FROM punctual_past p
+LEFT JOIN punctual_sieve s ON s.oid = p.tableoid::bigint
+WHERE p.id = ANY (%(ids)s::bigint[]) AND (s.id IS NULL OR s.id IN (SELECT id FROM gone))

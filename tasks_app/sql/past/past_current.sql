@@ -2,7 +2,7 @@
 WITH
 --include sieves
 SELECT found.*
-FROM punctual_unit_mark(%(tenant)s, %(type)s, %(key)s) AS mark
+FROM punctual_unit_mark(%(tenant)s, %(type)s, %(key)s) AS one(mark)
 CROSS JOIN LATERAL (
 --include stretches
 ) AS s

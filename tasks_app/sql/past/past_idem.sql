@@ -4,7 +4,7 @@ WITH
 --include sieves
 SELECT u.tenant, u.idem_key, newest.id
 FROM unnest(%(tenants)s::text[], %(idem_keys)s::text[]) AS u(tenant, idem_key)
-CROSS JOIN LATERAL punctual_idem_mark(u.tenant, u.idem_key) AS mark
+CROSS JOIN LATERAL punctual_idem_mark(u.tenant, u.idem_key) AS one(mark)
 CROSS JOIN LATERAL (
     SELECT found.id
     FROM (

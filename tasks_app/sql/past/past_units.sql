@@ -6,7 +6,7 @@ WITH
 --include sieves
 SELECT u.tenant, u.task_type, u.biz_key, newest.id, newest.status, FALSE, newest.idem_key, newest.updated_at
 FROM unnest(%(tenants)s::text[], %(types)s::text[], %(keys)s::text[]) AS u(tenant, task_type, biz_key)
-CROSS JOIN LATERAL punctual_unit_mark(u.tenant, u.task_type, u.biz_key) AS mark
+CROSS JOIN LATERAL punctual_unit_mark(u.tenant, u.task_type, u.biz_key) AS one(mark)
 CROSS JOIN LATERAL (
     SELECT found.id, found.status, found.idem_key, found.updated_at
     FROM (

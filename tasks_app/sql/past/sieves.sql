@@ -8,7 +8,8 @@ hot AS MATERIALIZED (
     FROM punctual_sieve s
     JOIN hot USING (retention)
     WHERE s.ready AND s.until > hot.since
-      AND EXISTS (SELECT FROM pg_class c WHERE c.oid = s.oid AND c.relname = s.name AND c.relispartition)
+      AND EXISTS (SELECT FROM pg_class c WHERE c.oid = s.oid AND c.relname = s.name
+                    AND pg_partition_root(c.oid) = 'punctual_past'::regclass)
 ), unsieved AS MATERIALIZED (
     SELECT retention, lower(stretch) AS since, coalesce(upper(stretch), 'infinity') AS until
     FROM (

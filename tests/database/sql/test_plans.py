@@ -119,7 +119,6 @@ WHOLE = {
     "firing_groups": "it counts all jobs by their schedule; asked by people, and kept for a minute",
     "check_replaced_once live": "it compares all that is live with each other; asked by people",
     "check_replaced_once past": "the same, of all that there is",
-    "fill_sieve": "all of one partition, once, when its day is over",
     "gather_all": "the first window of events, and the one after a restore, have all there is; once each",
 }
 # Of what PostgreSQL's planner expects more in a larger table, since it doesn't know the parameters: what it really is.

@@ -12,7 +12,7 @@ from tasks_app.database import atomic
 from tasks_app.engine.beat.tend import tend
 from tasks_app.lifecycle.past import past_idem, past_units
 from tasks_app.models import Sieve
-from tasks_app.sql import execute, filled
+from tasks_app.sql import execute
 from tasks_app.storage.partitions import drop, make, partitions
 from tasks_app.storage.sieves import Sieveless, make_sieve, sieveless
 from tests.support.archive import SPAN, days_ago, past_day
@@ -31,6 +31,7 @@ def _only_what_a_test_makes() -> Iterator[None]:
         execute(f"DROP TABLE {one.name}")
     yield
     execute("DELETE FROM punctual_sieve")
+    execute("DELETE FROM punctual_sieve_late")
     for one in partitions(FAMILY):
         execute(f"DROP TABLE {one.name}")
 
@@ -59,6 +60,7 @@ def unit(number: int, key: str | None = None) -> tuple[str, str, str]:
 
 def lose_prints() -> None:
     execute("UPDATE punctual_sieve_part SET prints = '{}'")
+    execute("DELETE FROM punctual_sieve_late")
 
 
 # Finding
@@ -170,23 +172,77 @@ def test_a_sieve_is_not_begun_while_somebody_brings_something_to_its_partition(o
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_what_comes_between_the_beginning_and_the_end_of_a_sieve_is_in_it(commit):
-    name = past_day(days_ago(2), range(10, 20))
-    one = without_sieve(name)
-
-    def bring() -> None:
-        """After the beginning: make_sieve would begin anew otherwise."""
-        past_day(days_ago(2), range(20, 30))
-
+def test_what_comes_while_a_sieve_is_filled_is_known_and_nobody_waits(commit):
+    one = without_sieve(past_day(days_ago(2), range(10, 20)))
     with atomic():
         ((sieve,),) = execute("SELECT punctual_begin_sieve(%s, %s)", [one.name, one.buckets])
-    asked = {"sieve": sieve, "retention": one.retention, "since": one.since, "until": one.until, "buckets": one.buckets}
-    brought, filling = overlap_results(bring, lambda: execute(filled("fill_sieve"), asked), commit=commit)
 
-    assert (brought.error, filling.error, filling.waited) == (None, None, True)
+    brought, filled = overlap_results(
+        lambda: past_day(days_ago(2), range(20, 30)),
+        lambda: execute("SELECT punctual_fill_sieve(%s)", [sieve]),
+        commit=commit,
+    )
+
+    assert (brought.error, filled.error, filled.waited) == (None, None, False)
     assert Sieve.objects.get().ready
     assert len(past_units([unit(number) for number in range(10, 20)])) == 10
     assert len(past_units([unit(number) for number in range(20, 30)])) == (10 if commit else 0)
+
+
+def test_two_who_bring_much_late_do_not_wait_for_each_other():
+    sieved_day(2, range(10, 20))
+
+    first, second = overlap_results(
+        lambda: past_day(days_ago(2), range(20, 30)), lambda: past_day(days_ago(2), range(30, 40))
+    )
+
+    assert (first.error, second.error, second.waited) == (None, None, False)
+    assert len(past_units([unit(number) for number in range(10, 40)])) == 30
+
+
+def test_a_sieve_to_which_much_came_late_is_made_anew():
+    name = past_day(days_ago(2), [])
+    assert tend().sieved == [name]
+
+    past_day(days_ago(2), range(100, 190))
+    assert tend().sieved == []  # less than a fifth of a bucket
+    past_day(days_ago(2), range(200, 1200))
+
+    assert tend().sieved == [name]
+    assert tend().sieved == []
+    assert Sieve.objects.get().buckets > 1
+    tend()
+    assert execute("SELECT count(*) FROM punctual_sieve_late") == [(0,)]
+    assert len(past_units([unit(number) for number in range(200, 1200)])) == 1000
+
+
+def test_what_somebody_has_begun_is_left_to_them_for_a_while():
+    name = past_day(days_ago(2), range(10, 20))
+    with atomic():
+        execute("SELECT punctual_begin_sieve(%s, 1)", [name])
+
+    assert tend().sieved == []
+
+    execute("UPDATE punctual_sieve SET begun_at = now() - interval '31 minutes'")
+    assert tend().sieved == [name]
+
+
+def test_who_sees_the_rows_of_one_tenant_only_fills_no_sieve():
+    one = without_sieve(past_day(days_ago(2), range(10, 20)))
+    [(owner,)] = execute("SELECT tableowner FROM pg_tables WHERE tablename = 'punctual_past'")
+    # Who migrates is a superuser here: the function acts as somebody who is none.
+    execute("CREATE ROLE sieve_owner NOLOGIN")
+    execute("GRANT punctual_web TO sieve_owner")
+    execute("GRANT ALL ON punctual_sieve, punctual_sieve_part, punctual_past TO sieve_owner")
+    execute("ALTER FUNCTION punctual_fill_sieve(bigint) OWNER TO sieve_owner")
+    try:
+        assert not make_sieve(one)
+        assert not Sieve.objects.filter(ready=True).exists()
+        assert len(past_units([unit(12)])) == 1
+    finally:
+        execute(f"ALTER FUNCTION punctual_fill_sieve(bigint) OWNER TO {owner}")
+        execute("DROP OWNED BY sieve_owner")
+        execute("DROP ROLE sieve_owner")
 
 
 def test_who_began_before_the_sieve_and_sees_nothing_newer_is_refused(other):
@@ -207,6 +263,7 @@ def test_one_that_was_begun_and_not_filled_counts_for_nothing_and_is_begun_anew(
         execute("SELECT punctual_begin_sieve(%s, 1)", [name])
 
     assert len(past_units([unit(12)])) == 1
+    execute("UPDATE punctual_sieve SET begun_at = now() + interval '1 day'")  # by a clock that was set back since
     assert make_sieve(without_sieve(name))
     lose_prints()
     assert past_units([unit(12)]) == {}
