@@ -22,12 +22,13 @@ class Sentinels(NamedTuple):
     @classmethod
     def of(cls, url: str) -> "Sentinels":
         """Raises ValueError for one that can't be read."""
-        parts = urlsplit(url)
-        login, _, servers = parts.netloc.rpartition("@")
+        # Not by urlsplit, which takes an address in brackets after another one for a mistake.
+        network, _, path = url.removeprefix(SENTINEL).partition("/")
+        login, _, servers = network.rpartition("@")
         user, _, password = login.partition(":")
-        master, _, db = parts.path.strip("/").partition("/")
+        master, _, db = path.strip("/").partition("/")
         addresses = [_address(one) for one in servers.split(",")]
-        if not master or parts.query or parts.fragment:
+        if not master or "?" in url or "#" in url:
             raise ValueError("it names no master")
         return cls(addresses, unquote(master), int(db or 0), unquote(user) or None, unquote(password) or None)
 

@@ -120,7 +120,6 @@ BEGIN
             WHERE mark IS NOT NULL
             GROUP BY 1
         ) AS one', whose.part) USING made, whose.buckets;
-    UPDATE punctual_sieve SET ready = TRUE WHERE id = made;
 END $$;
 
 REVOKE EXECUTE ON FUNCTION punctual_add_to_sieve() FROM PUBLIC;

@@ -42,6 +42,7 @@ def make_sieve(partition: Sieveless) -> bool:
             return False
         with atomic():
             execute("SELECT punctual_fill_sieve(%s)", [sieve], long=True)
+            execute("UPDATE punctual_sieve SET ready = TRUE WHERE id = %s", [sieve])
     except DatabaseError as error:
         log.warning("sieve.not_made partition=%s error=%r", partition.name, str(error).strip())
         return False

@@ -45,10 +45,14 @@ def past_day(day: datetime, ids: Sequence[int], retention: str = "default") -> s
     """A partition with tasks of these ids, keyed k001 and so on; its name."""
     run("make_class", {"retention": retention})
     make(f"punctual_past_{retention}", [day], SPAN)
-    keys = [f"k{number:03}" for number in ids]
-    execute(_ROWS, {"day": day, "ids": list(ids), "keys": keys, "retention": retention})
+    add_to_day(day, ids, retention)
     [name] = [one.name for one in partitions(f"punctual_past_{retention}") if one.covers(day)]
     return name
+
+
+def add_to_day(day: datetime, ids: Sequence[int], retention: str = "default") -> None:
+    keys = [f"k{number:03}" for number in ids]
+    execute(_ROWS, {"day": day, "ids": list(ids), "keys": keys, "retention": retention})
 
 
 def hot_rows() -> list[dict]:

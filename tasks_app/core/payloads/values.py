@@ -191,11 +191,14 @@ def enum_kind(cls: type[enum.Enum]) -> Kind:
     def load(value: Any) -> enum.Enum:
         try:
             found = cls(value)
-            # A bool equals 1, and would be taken for it.
-            if isinstance(value, cls) or isinstance(value, bool) == isinstance(found.value, bool):
-                return found
         except ValueError:
-            pass
+            raise Unfit(rule, value) from None
+        if isinstance(value, cls):
+            return found
+        # A bool equals 1, and would be taken for it. And Python 3.11.2 drops bits that a Flag does not have.
+        same = found.value == value or not isinstance(found, enum.Flag)
+        if same and isinstance(value, bool) == isinstance(found.value, bool):
+            return found
         raise Unfit(rule, value)
 
     forms = {_FORM_OF[next(t for t in (bool, str, int, float) if isinstance(one.value, t))] for one in members}
