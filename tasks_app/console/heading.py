@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from django.contrib.admin.utils import quote
 from django.db.models import Model
 from django.urls import reverse
 from django.utils.text import capfirst
@@ -28,7 +29,7 @@ def steps(context: Mapping) -> list[Step]:
         found.insert(0, Step(app, reverse(f"{site}:app_list", args=[opts.app_label])))
     thing, title = context.get("original") or context.get("object"), capfirst(str(context.get("title") or ""))
     if isinstance(thing, Model):
-        found.append(Step(str(thing), reverse(f"{place}_change", args=[thing.pk])))
+        found.append(Step(str(thing), reverse(f"{place}_change", args=[quote(thing.pk)])))
     elif title not in ("", many) and not context.get("cl"):
         found.append(Step(title))
     return found

@@ -14,7 +14,9 @@ CREATE TABLE punctual_sieve_part (
 );
 ALTER TABLE punctual_sieve_part ALTER prints SET STORAGE EXTERNAL;
 CREATE TABLE punctual_sieve_late (sieve bigint NOT NULL, mark bigint NOT NULL);
-CREATE INDEX punctual_sieve_late_mark ON punctual_sieve_late (mark);
+CREATE INDEX punctual_sieve_late_mark ON punctual_sieve_late (mark, sieve);
+-- It is empty most of the time, and a plan of then would read all of it when many rows have come.
+ALTER TABLE punctual_sieve_late SET (autovacuum_analyze_threshold = 50, autovacuum_analyze_scale_factor = 0.1);
 """
 DROP_PARTS = "DROP TABLE punctual_sieve_late; DROP TABLE punctual_sieve_part"
 
@@ -54,16 +56,20 @@ FROM pg_class WHERE oid = 'punctual_task'::regclass;
 CREATE FUNCTION punctual_add_to_sieve() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        -- It sees the sieve of before if that was made anew meanwhile; then this fails.
+        PERFORM FROM punctual_sieve s WHERE s.name = TG_TABLE_NAME FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'the sieve of % was begun after this transaction', TG_TABLE_NAME
+                USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
+        END IF;
+    END IF;
     INSERT INTO punctual_sieve_late (sieve, mark)
     SELECT s.id, mark
     FROM punctual_sieve s
     CROSS JOIN unnest(ARRAY[punctual_unit_mark(NEW.tenant, NEW.task_type, NEW.biz_key),
                             punctual_idem_mark(NEW.tenant, NEW.idem_key)]) AS mark
-    WHERE s.oid = TG_RELID AND mark IS NOT NULL;
-    IF NOT FOUND AND current_setting('transaction_isolation') <> 'read committed' THEN
-        RAISE EXCEPTION 'the sieve of % was begun after this transaction', TG_TABLE_NAME
-            USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
-    END IF;
+    WHERE s.name = TG_TABLE_NAME AND mark IS NOT NULL;
     RETURN NULL;
 END $$;
 
@@ -84,6 +90,10 @@ BEGIN
     END IF;
     IF part IS NULL THEN
         RAISE EXCEPTION '% is no partition of the past', name;
+    END IF;
+    IF EXISTS (SELECT FROM punctual_sieve s
+               WHERE s.oid = part.oid AND NOT s.ready AND s.begun_at BETWEEN now() - interval '30 minutes' AND now()) THEN
+        RETURN NULL;  -- somebody is filling it
     END IF;
     EXECUTE format('CREATE OR REPLACE TRIGGER punctual_sieve
         AFTER INSERT OR UPDATE OF tenant, task_type, biz_key, idem_key ON %I

@@ -8,14 +8,13 @@ in memory. It says of one in a hundred others that they may be there, and of non
 import logging
 from typing import NamedTuple
 
-from django.db import DatabaseError
+from django.db import DatabaseError, OperationalError
 
 from tasks_app.database import atomic
 from tasks_app.sql import execute, run
 
 PRINTS = 500  # in a bucket: a sixteenth of a page
 ROW_BYTES = 350  # of a finished task, where PostgreSQL has not counted yet
-PATIENCE_SECONDS = 1800.0  # with who has begun one
 
 log = logging.getLogger(__name__)
 
@@ -29,12 +28,11 @@ class Sieveless(NamedTuple):
 
 def sieveless(closed: float) -> list[Sieveless]:
     """Partitions that need a sieve and whose time was over so many seconds ago, the newest first."""
-    asked = {"closed": closed, "prints": PRINTS, "row_bytes": ROW_BYTES, "patience": PATIENCE_SECONDS}
-    return [Sieveless(*row) for row in run("sieveless", asked)]
+    return [Sieveless(*row) for row in run("sieveless", {"closed": closed, "prints": PRINTS, "row_bytes": ROW_BYTES})]
 
 
 def make_sieve(partition: Sieveless) -> bool:
-    """False: somebody has the partition, or has dropped it, and it is left for another time."""
+    """False: somebody has the partition, makes its sieve or has dropped it, and it is left for another time."""
     try:
         with atomic():
             ((sieve,),) = execute("SELECT punctual_begin_sieve(%s, %s)", [partition.name, partition.buckets])
@@ -44,7 +42,8 @@ def make_sieve(partition: Sieveless) -> bool:
             execute("SELECT punctual_fill_sieve(%s)", [sieve], long=True)
             execute("UPDATE punctual_sieve SET ready = TRUE WHERE id = %s", [sieve])
     except DatabaseError as error:
-        log.warning("sieve.not_made partition=%s error=%r", partition.name, str(error).strip())
+        level = logging.INFO if isinstance(error, OperationalError) else logging.WARNING
+        log.log(level, "sieve.not_made partition=%s error=%r", partition.name, str(error).strip())
         return False
     return True
 

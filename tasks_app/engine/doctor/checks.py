@@ -171,7 +171,7 @@ CHECKS = (
         "what a partition of the past holds is in its sieve",
         "check_sieve",
         repair.mend_sieve,
-        "The sieve goes, so that everybody looks into the partition itself. A beat makes another one within the hour.",
+        "The sieve counts no more: everybody looks into the partition itself. A beat makes it anew within the hour.",
         (PAST,),
     ),
 )

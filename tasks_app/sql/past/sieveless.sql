@@ -12,9 +12,10 @@ CROSS JOIN LATERAL (
     FROM pg_get_expr(c.relpartbound, c.oid) AS bound
 ) AS b
 LEFT JOIN punctual_sieve s ON s.oid = c.oid AND s.name = c.relname
+LEFT JOIN (SELECT sieve, count(*) AS marks FROM punctual_sieve_late GROUP BY sieve) AS late ON late.sieve = s.id
 WHERE i.inhparent = 'punctual_past'::regclass
   AND b.since IS NOT NULL AND b.until < clock_timestamp() - make_interval(secs => %(closed)s)
-  AND CASE WHEN s.ready THEN (SELECT count(*) FROM punctual_sieve_late l WHERE l.sieve = s.id) > s.buckets * %(prints)s / 5
-           ELSE s.begun_at IS NULL OR s.begun_at < clock_timestamp() - make_interval(secs => %(patience)s)
+  AND CASE WHEN s.ready THEN late.marks > s.buckets * %(prints)s / 5
+           ELSE s.begun_at IS NULL OR s.begun_at < clock_timestamp() - interval '30 minutes'
                 OR s.begun_at > clock_timestamp() END
 ORDER BY b.until DESC

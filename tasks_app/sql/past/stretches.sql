@@ -7,6 +7,5 @@ JOIN punctual_sieve_part part ON part.sieve = s.id AND part.bucket = punctual_bu
 WHERE punctual_print(one.mark) = ANY (part.prints)
 UNION ALL
 SELECT s.retention, s.since, s.until
-FROM punctual_sieve_late late
-JOIN sieves s ON s.id = late.sieve
-WHERE late.mark = one.mark
+FROM sieves s
+WHERE EXISTS (SELECT FROM punctual_sieve_late late WHERE late.mark = one.mark AND late.sieve = s.id)

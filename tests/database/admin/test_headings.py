@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 from django.contrib.auth import get_user_model
 
+from inventory_app.models import Product
 from tests.support.clients import client_of
 
 pytestmark = pytest.mark.django_db
@@ -57,3 +58,10 @@ def test_what_somebody_typed_is_escaped_in_a_heading(client):
     bold = get_user_model().objects.create_user("<b>bold</b>")
     shown = heading(client.get(f"{ADMIN}auth/user/{bold.id}/change/").content.decode())
     assert "&lt;b&gt;bold" in shown and "<b>" not in shown
+
+
+def test_a_key_that_the_admin_would_read_otherwise_leads_to_its_page(client):
+    Product.objects.create(product_code="SKU_2024", name="By hand")
+    page = client.get(f"{ADMIN}inventory_app/product/SKU_5F2024/change/").content.decode()
+    link = re.findall(r'href="([^"]+)"', heading(page))[-1]
+    assert client.get(link).status_code == 200

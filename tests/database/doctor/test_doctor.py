@@ -258,7 +258,7 @@ def not_in_its_sieve() -> Case:
     assert make_sieve(next(one for one in sieveless(-10 * 86_400) if one.name == name))
     assert found() == {}
     write("UPDATE punctual_sieve_part SET prints = '{}'")
-    return Case("sieve", [task], lambda: execute("SELECT count(*) FROM punctual_sieve"), [(0,)])
+    return Case("sieve", [task], lambda: execute("SELECT ready FROM punctual_sieve"), [(False,)])
 
 
 BREAKS = (

@@ -222,6 +222,7 @@ def test_what_somebody_has_begun_is_left_to_them_for_a_while():
         execute("SELECT punctual_begin_sieve(%s, 1)", [name])
 
     assert tend().sieved == []
+    assert not make_sieve(Sieveless(name, 1))  # who has seen it before it was begun
 
     execute("UPDATE punctual_sieve SET begun_at = now() - interval '31 minutes'")
     assert tend().sieved == [name]
@@ -255,6 +256,17 @@ def test_who_began_before_the_sieve_and_sees_nothing_newer_is_refused(other):
         other.execute(f"INSERT INTO {name} SELECT * FROM {name} WHERE id = 10")
 
     other.execute("ROLLBACK")
+    other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    other.execute("SELECT count(*) FROM punctual_task")
+    assert make_sieve(Sieveless(name, 1))  # anew
+
+    with pytest.raises(psycopg.errors.SerializationFailure):
+        other.execute(f"INSERT INTO {name} SELECT * FROM {name} WHERE id = 10")
+
+    other.execute("ROLLBACK")
+    other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    other.execute(f"INSERT INTO {name} SELECT * FROM {name} WHERE id = 10")
+    other.execute("COMMIT")
 
 
 def test_one_that_was_begun_and_not_filled_counts_for_nothing_and_is_begun_anew():
