@@ -324,7 +324,7 @@ def _may_go_alone(request: Request) -> bool:
     if request.idem_key is not None or may_concern([request.unit]):
         return False
     tenant, _, _ = request.unit
-    return tenant not in _bound_until or _bound_until.get(tenant, 0.0) <= time.monotonic()
+    return _bound_until.get(tenant, 0.0) <= time.monotonic()
 
 
 def _note_bound(unit: Unit) -> None:

@@ -12,7 +12,7 @@ from tasks_app.database import atomic
 from tasks_app.engine.beat.tend import tend
 from tasks_app.lifecycle.past import past_idem, past_units
 from tasks_app.models import Sieve
-from tasks_app.sql import execute
+from tasks_app.sql import execute, run
 from tasks_app.storage.partitions import drop, make, partitions
 from tasks_app.storage.sieves import Sieveless, make_sieve, sieveless
 from tests.support.archive import SPAN, add_to_day, days_ago, past_day
@@ -159,6 +159,15 @@ def test_what_comes_to_a_partition_that_has_a_sieve_comes_to_the_sieve():
     assert past_idem([("tenant-0", "idem-0")]) == {("tenant-0", "idem-0"): 24}
 
 
+def test_what_is_brought_without_triggers_comes_to_the_sieve_all_the_same(other):
+    name = sieved_day(2, range(10, 20))
+    other.execute("SET session_replication_role = replica")  # as a subscriber of a publication does, and pg_restore
+
+    other.execute(f"UPDATE {name} SET biz_key = 'renamed' WHERE id = 12")
+
+    assert len(past_units([unit(12, "renamed")])) == 1
+
+
 def test_a_sieve_is_not_begun_while_somebody_brings_something_to_its_partition(other):
     name = past_day(days_ago(2), range(10, 20))
     other.execute("BEGIN")
@@ -298,6 +307,23 @@ def test_a_sieve_counts_for_nothing_once_its_partition_was_dropped_or_detached()
     past_day(days_ago(2), range(40, 50))
     assert len(past_units([unit(42)])) == 1
     execute(f"DROP TABLE {detached}")
+
+
+def test_a_sieve_counts_for_nothing_once_its_class_was_detached_and_made_anew():
+    sieved_day(2, range(10, 20))
+    execute(f"ALTER TABLE punctual_past DETACH PARTITION {FAMILY}")
+    execute(f"ALTER TABLE {FAMILY} RENAME TO punctual_aside")
+    run("make_class", {"retention": "default"})
+    execute(
+        f"CREATE TABLE {FAMILY}_instead PARTITION OF {FAMILY} FOR VALUES FROM ('{days_ago(2)}') TO ('{days_ago(1)}')"
+    )
+    add_to_day(days_ago(2), range(20, 30))
+
+    assert len(past_units([unit(22)])) == 1
+
+    execute(f"DROP TABLE {FAMILY}")
+    execute(f"ALTER TABLE punctual_aside RENAME TO {FAMILY}")
+    execute(f"ALTER TABLE punctual_past ATTACH PARTITION {FAMILY} FOR VALUES IN ('default')")
 
 
 # The chore
