@@ -1,7 +1,7 @@
 # Every target makes .venv and installs what it needs by itself, and again when a lock file changes.
 
 # The first on PATH; but if that was built without profile-guided optimisation, as pyenv does unless told otherwise, the
-# system's own of the same version, if it can make environments: tests take a tenth to a fifth less of the processor.
+# system's own of the same version, if it can make environments: some tests take a tenth to a fifth less of the processor.
 PYTHON ?= $(shell [ "$$(uname)" = Linux ] && plain=$$(python3 -c 'import sys, sysconfig; \
   "--enable-optimizations" in str(sysconfig.get_config_var("CONFIG_ARGS")) or print(*sys.version_info[:2])') && \
   own=$$(/usr/bin/python3 -c 'import ensurepip, sys, venv; print(*sys.version_info[:2])' 2>/dev/null) && \

@@ -6,6 +6,7 @@ in memory. It says of one in a hundred others that they may be there, and of non
 """
 
 import logging
+from datetime import timedelta
 from typing import NamedTuple
 
 from django.db import DatabaseError, OperationalError
@@ -13,14 +14,16 @@ from django.db import DatabaseError, OperationalError
 from tasks_app.database import atomic
 from tasks_app.sql import execute, run
 
+from .partitions import EVER, known_classes, partitions
+
 PRINTS = 500  # in a bucket: a sixteenth of a page
-ROW_BYTES = 350  # of a finished task, where PostgreSQL has not counted yet
+ROW_BYTES = 420  # of a finished task with its indexes, where PostgreSQL has not counted yet
 
 log = logging.getLogger(__name__)
 
 
 class Sieveless(NamedTuple):
-    """A row of sieveless."""
+    """A partition that needs a sieve, and how many buckets that should have."""
 
     name: str
     buckets: int
@@ -28,7 +31,16 @@ class Sieveless(NamedTuple):
 
 def sieveless(closed: float) -> list[Sieveless]:
     """Partitions that need a sieve and whose time was over so many seconds ago, the newest first."""
-    return [Sieveless(*row) for row in run("sieveless", {"closed": closed, "prints": PRINTS, "row_bytes": ROW_BYTES})]
+    over = run("clock", {})[0][0] - timedelta(seconds=closed)
+    made = {name for (name,) in run("made_sieves", {"prints": PRINTS})}
+    old = [
+        one for table in known_classes().values() for one in partitions(table) if one.since > EVER and one.until < over
+    ]
+    return [
+        Sieveless(one.name, 1 + int(max(one.rows, one.bytes / ROW_BYTES) / PRINTS))
+        for one in sorted(old, key=lambda one: one.until, reverse=True)
+        if one.name not in made
+    ]
 
 
 def make_sieve(partition: Sieveless) -> bool:

@@ -1,8 +1,8 @@
 -- forget_sieves: those of partitions that are gone, and what came late to any that is gone.
 WITH gone AS (
     DELETE FROM punctual_sieve s
-    WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.oid AND c.relname = s.name
-                        AND pg_partition_root(c.oid) = 'punctual_past'::regclass)
+    WHERE NOT
+--include sieve_counts
     RETURNING s.id
 )
 DELETE FROM punctual_sieve_late l

@@ -1,5 +1,5 @@
 -- sieves: what is known of the past in its hot time. Of a partition with a sieve, whether it may hold something; the rest
--- of the time, in stretches, has none. A sieve counts for the table it was made for, and only as long as that is a part.
+-- of the time, in stretches, has none.
 hot AS MATERIALIZED (
     SELECT name AS retention, statement_timestamp() - make_interval(secs => hot) AS since
     FROM unnest(%(classes)s::text[], %(hot)s::float8[]) AS c(name, hot)
@@ -7,9 +7,8 @@ hot AS MATERIALIZED (
     SELECT s.id, s.buckets, s.retention, greatest(s.since, hot.since) AS since, s.until
     FROM punctual_sieve s
     JOIN hot USING (retention)
-    WHERE s.ready AND s.until > hot.since
-      AND EXISTS (SELECT FROM pg_class c WHERE c.oid = s.oid AND c.relname = s.name
-                    AND pg_partition_root(c.oid) = 'punctual_past'::regclass)
+    WHERE s.ready AND s.until > hot.since AND
+--include sieve_counts
 ), unsieved AS MATERIALIZED (
     SELECT retention, lower(stretch) AS since, coalesce(upper(stretch), 'infinity') AS until
     FROM (
