@@ -1,14 +1,13 @@
 """schedule, reschedule and ensure: who may write a new task for a unit, and what becomes of the old one."""
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
 from enum import StrEnum
 from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, ScheduleConflict
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.lately import Lately
 from tasks_app.core.states import UNDER_WAY, Status, is_live
 from tasks_app.core.tokens import packed_uuids
 from tasks_app.database import atomic
@@ -16,21 +15,20 @@ from tasks_app.models import ScheduleTask
 from tasks_app.sql import run, run_in_parts
 from tasks_app.sql.binary import TextArray, bytes_array, instant_array, smallint_array, utf8_array, uuid_array
 
-from .alike import PART, Alike, Part, Unlike
+from .alike import PART, Alike, Unlike
+from .alike_rows import insert_alike
 from .confidential import hide_payloads, hide_payloads_of, may_concern
 from .past import bring_back, past_idem, past_units
 from .quotas import RATE_SECONDS, refuse_over_quota
 from .request import Request, Unit
-from .shards import shard_of_one, shards_alike, shards_of
+from .shards import shard_of_one, shards_of
 from .turns import hand_on_turns, move_turns, queue_again
 
 # Each round some other transaction has moved the unit and committed. More than a few in a row means that
 # something rewrites it all the time; then the caller's own change must roll back, not be half done.
 ROUNDS = 10
 SYSTEM = "system"
-_BOUND_SECONDS = 60.0
-_MOST_BOUND = 10_000
-_bound_until: dict[str, float] = {}  # tenants that are bound, by the monotonic clock: a hint
+BOUND = Lately()  # tenants that are bound by something that counts
 
 
 class Outcome(StrEnum):
@@ -324,15 +322,13 @@ def _may_go_alone(request: Request) -> bool:
     if request.idem_key is not None or may_concern([request.unit]):
         return False
     tenant, _, _ = request.unit
-    return _bound_until.get(tenant, 0.0) <= time.monotonic()
+    return tenant not in BOUND
 
 
 def _note_bound(unit: Unit) -> None:
     """A tenant with a quota: what is scheduled for it goes the long way at once for a while."""
-    if len(_bound_until) >= _MOST_BOUND:
-        _bound_until.clear()
     tenant, _, _ = unit
-    _bound_until[tenant] = time.monotonic() + _BOUND_SECONDS
+    BOUND.note(tenant)
 
 
 def _insert_alone(request: Request) -> Scheduled | None:
@@ -367,48 +363,16 @@ def _schedule_alike(many: Alike) -> list[Scheduled]:
     transaction goes on with."""
     if not _may_go_alone(many.like):
         return []
-    made: dict[str, Scheduled] | None = None
     with atomic(savepoint=False):
-        with suppress(Unlike), atomic() if len(many) > PART else nullcontext():
-            made = _insert_alike(many)
-        if made is None:
+        try:
+            rows = insert_alike(many)
+        except Unlike:
             return []
+        made = {key: Scheduled(Outcome.CREATED, task_id, due) for key, task_id, due in rows}
         if left := [many[place] for place, key in enumerate(many.keys) if key not in made]:
             answers = _apply(left, _SCHEDULE_LEFT_OUT, SYSTEM)
             made |= {request.unit[2]: answer for request, answer in zip(left, answers, strict=True)}
     return [made[key] for key in many.keys]
-
-
-def _insert_alike(many: Alike) -> dict[str, Scheduled]:
-    """New rows, by key; units that are in the way stay unanswered, and all do if their tenant is bound."""
-    (tenant, task_type, _), at, delay, payload, lane, max_retry, repeat_after, expires_after, _ = many.like
-    always = {
-        "tenant": tenant,
-        "task_type": task_type,
-        "at": at,
-        "delay": delay,
-        "payload": payload or "{}",
-        "lane": lane,
-        "max_retry": max_retry,
-        "repeat_after": repeat_after,
-        "expires_after": expires_after,
-        "limited": REGISTRY.is_limited(task_type),
-    }
-    if told := "task.created" in conf().kept_events:
-        always["kept"] = conf().kept_kinds
-
-    def written(part: Part) -> dict[str, object]:
-        return always | {
-            "biz_keys": utf8_array(part.keys),
-            "shards": smallint_array(shards_alike(tenant, task_type, part.keys)),
-            "tokens": uuid_array(packed_uuids(len(part.keys))),
-            "ats": instant_array(part.ats),
-            "payloads": utf8_array(part.payloads),
-        }
-
-    parts = map(written, many.parts())
-    rows = run_in_parts("insert_told_alike" if told else "insert_alike", list(parts) if len(many) <= PART else parts)
-    return {key: Scheduled(Outcome.CREATED, task_id, due) for key, task_id, due in rows}
 
 
 def _insert(

@@ -4,7 +4,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from tasks_app.client import Outcome, reschedule, schedule, schedule_many
-from tasks_app.lifecycle import alike
+from tasks_app.lifecycle import alike, alike_rows
 from tasks_app.lifecycle import schedule as lifecycle
 from tasks_app.models import ScheduleTask
 from tests.support.contend import contend
@@ -108,7 +108,7 @@ def test_a_schedule_answers_with_the_row_that_is_replacing_a_running_one(commit)
 @pytest.fixture(params=[1, 1_000], ids=["one by one", "at once"])
 def sent(request, monkeypatch):
     """How many tasks of a call go to the database at once."""
-    for module in (alike, lifecycle):
+    for module in (alike, alike_rows, lifecycle):
         monkeypatch.setattr(module, "PART", request.param)
 
 
@@ -143,7 +143,7 @@ def test_two_schedules_of_many_finished_units_in_opposite_order_take_each_over_o
     assert ScheduleTask.objects.filter(current=True, due_at=TUESDAY).count() == 3
 
 
-def test_a_schedule_of_many_creates_the_others_beside_a_unit_that_is_just_being_created():
+def test_a_schedule_of_many_creates_the_others_beside_a_unit_that_is_just_being_created(sent):
     [b] = scheduled("b", at=WEDNESDAY)
 
     first, answers = overlap(

@@ -2,4 +2,5 @@
 -- so are all if their tenant is bound by something that counts. Rows come sorted by key, so that two callers can't deadlock.
 -- For an installation that keeps no event of it: insert_told_alike tells.
 --include new_alike
+--include unless_taken
 RETURNING biz_key, id, date_part('epoch', due_at)

@@ -1,5 +1,5 @@
 -- What insert_tasks writes for a single task of a tenant that is bound by nothing that counts there, as most are. Another gets
--- no row, and neither does a unit that is taken: then the caller goes the long way.
+-- no row: then the caller goes the long way.
 INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, allowed_at, lane, shard, limited, solo,
                            max_retry, repeat_after, expires_after, token, payload)
 SELECT %(tenant)s::text, %(task_type)s, %(biz_key)s, 'INIT', u.run_at, u.run_at, CASE WHEN u.run_at < u.now THEN u.now END,

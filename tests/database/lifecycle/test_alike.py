@@ -30,7 +30,8 @@ def test_tasks_that_are_alike_are_answered_in_the_order_of_the_call_however_many
     with connection.execute_wrapper(lambda execute, *args: seen.append(args[0]) or execute(*args)):
         answers = schedule_many(TYPE, tasks)
 
-    assert [one for one in seen if one.startswith("-- insert_told_alike:")] == seen[1:2]  # all parts at once
+    inserts = [one.partition(":")[0] for one in seen if one.startswith("-- insert_")]
+    assert inserts[:2] == ["-- insert_told_new_alike", "-- insert_told_alike"]  # all parts at once
     found = {row.biz_key: row for row in ScheduleTask.objects.filter(current=True)}
     assert [answer.task_id for answer in answers] == [found[str(n)].id for n in range(2_500)]
     assert [n for n, answer in enumerate(answers) if answer.outcome == "EXISTS"] == [*there]
@@ -40,6 +41,19 @@ def test_tasks_that_are_alike_are_answered_in_the_order_of_the_call_however_many
     assert found["7"].replaces is not None
     shards = [shard_of("default", TYPE, str(n), conf().SHARDS) for n in new]
     assert [found[str(n)].shard for n in new] == shards
+
+
+def test_whoever_has_met_a_unit_that_is_taken_looks_for_others_at_once():
+    schedule(TYPE, 2_000, at=WEDNESDAY)
+    seen = []
+    with connection.execute_wrapper(lambda execute, *args: seen.append(args[0].partition(":")[0]) or execute(*args)):
+        first = schedule_many(TYPE, [{"key": n} for n in range(2_500)])
+        again = schedule_many(TYPE, [{"key": n} for n in range(5_000)])
+
+    assert [n for n, answer in enumerate(first) if answer.outcome == "EXISTS"] == [2_000]
+    assert [n for n, answer in enumerate(again) if answer.outcome == "CREATED"] == [*range(2_500, 5_000)]
+    assert seen.count("-- insert_told_new_alike") == 1
+    assert ScheduleTask.objects.count() == 5_000
 
 
 class Asking(dict):

@@ -33,7 +33,7 @@ def test_a_statement_is_prepared_once_and_then_only_run():
 
 
 FOR_EACH_BATCH = ("peek", "read_ahead", "claim", "claim_ids", "claim_in_order", "claim_chosen", "claim_limited")
-FOR_EACH_BATCH += ("start", "mark_success", "insert_tasks", "insert_alike")
+FOR_EACH_BATCH += ("start", "mark_success", "insert_tasks", "insert_alike", "insert_new_alike")
 
 
 @pytest.mark.parametrize("name", FOR_EACH_BATCH)
