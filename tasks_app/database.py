@@ -5,13 +5,17 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial, wraps
 from inspect import ismethod
+from typing import TypeVar
 
 from django.conf import settings
-from django.db import connections, transaction
+from django.db import IntegrityError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg.errors import UniqueViolation
 
 from .conf import conf
 from .core import session
+
+T = TypeVar("T")
 
 
 def alias() -> str:
@@ -30,6 +34,17 @@ def our_settings() -> dict:
 
 def atomic(*, savepoint: bool = True) -> AbstractContextManager:
     return transaction.atomic(conf().DATABASE, savepoint)
+
+
+def unless_taken(insert: Callable[[], T]) -> T | None:
+    """What `insert` returns; None, and nothing is written, if a row is in its way."""
+    try:
+        with atomic():
+            return insert()
+    except IntegrityError as error:
+        if not isinstance(error.__cause__, UniqueViolation):
+            raise
+        return None
 
 
 def on_commit(call: Callable[[], object]) -> None:

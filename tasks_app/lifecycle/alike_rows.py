@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 
-from django.db import IntegrityError
-from psycopg.errors import UniqueViolation
-
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lately import Lately
 from tasks_app.core.tokens import packed_uuids
-from tasks_app.database import atomic
+from tasks_app.database import atomic, unless_taken
 from tasks_app.sql import run_in_parts
 from tasks_app.sql.binary import instant_array, smallint_array, utf8_array, uuid_array
 
@@ -30,13 +27,11 @@ def insert_alike(many: Alike) -> list[tuple[str, int, float]]:
         return run_in_parts(statement, list(_parts(many)))
     tenant, task_type, _ = many.like.unit
     if (tenant, task_type) not in TAKEN:
-        try:
-            with atomic():
-                return run_in_parts("insert_told_new_alike" if told else "insert_new_alike", _parts(many))
-        except IntegrityError as error:
-            if not isinstance(error.__cause__, UniqueViolation):
-                raise
-            TAKEN.note((tenant, task_type))
+        at_once = "insert_told_new_alike" if told else "insert_new_alike"
+        rows = unless_taken(lambda: run_in_parts(at_once, _parts(many)))
+        if rows is not None:
+            return rows
+        TAKEN.note((tenant, task_type))
     with atomic():
         return run_in_parts(statement, _parts(many))
 

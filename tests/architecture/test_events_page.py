@@ -68,7 +68,7 @@ def test_every_statement_that_tells_is_given_what_is_kept():
             "insert_keyed_tasks",
             "insert_replacements",
         ),
-        *("plan_instances", "trigger_job", "take_back", "take_back_days_off", "take_back_firing"),
+        *("instances_made", "trigger_job", "take_back", "take_back_days_off", "take_back_firing"),
         *("decide_turns", "cancel_waiting"),
         *("plan_families", "take_back_families", "take_back_waiting", "release", "insert_again"),
         *("mend_blocked", "mend_superseded"),

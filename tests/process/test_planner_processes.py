@@ -14,7 +14,7 @@ OFTEN = {"PLAN_AHEAD_SECONDS": 1.0, "PLAN_SECONDS": 0.1}  # a planner that looks
 # What holds up a planner in its statements: the tables' locks, and those of them that it then waits in.
 HOLDS = (
     ("LOCK TABLE punctual_job IN ACCESS EXCLUSIVE MODE", ["-- to_plan%", "-- cursor_pages%"]),
-    ("LOCK TABLE punctual_task IN SHARE MODE", ["-- plan_instances%"]),
+    ("LOCK TABLE punctual_task IN SHARE MODE", ["-- plan_new_instances%"]),
     ("LOCK TABLE punctual_job_cursor IN SHARE MODE", ["-- advance_cursors%"]),
 )
 

@@ -49,6 +49,7 @@ ROWS = {
     "waiting_keys": {"": "waiting.key = ANY (%(keys)s::text[])"},
     "compare_keys": {"": "SELECT unnest(%(keys)s::text[])"},
     "plan_instances": {"job": instances.OF_JOB, "cursor": planning.OF_CURSOR, "asked": instances.ASKED_FOR},
+    "plan_new_instances": {"cursor": planning.OF_CURSOR},
     "release": {"parents": release.OF_PARENTS, "tasks": release.OF_TASKS},
     "next_stretch": {"live": LIVE, "past": PAST},
     **{
@@ -61,13 +62,17 @@ ROWS = {
 FILLED = {"move_with": publish_time.CHANGE_WITH_TASK.statement}
 
 
-def statements() -> dict[str, str]:
-    """By name, all that there are: each with the rows that Python puts into it. Not what is only a part of others."""
+def names() -> set[str]:
+    """Of all statements that there are, without what is only a part of others."""
     files = sql._files()
     include = re.compile(r"^--include (\w+)$", re.MULTILINE)
-    parts = {part for path in files.values() for part in include.findall(path.read_text())}
+    return files.keys() - {part for path in files.values() for part in include.findall(path.read_text())}
+
+
+def statements() -> dict[str, str]:
+    """By name, all that there are: each with the rows that Python puts into it."""
     found = {}
-    for name in files.keys() - parts:
+    for name in names():
         text = FILLED.get(name) or sql._text(name)
         if "--rows" not in text:
             found[name] = text

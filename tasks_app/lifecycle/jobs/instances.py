@@ -10,7 +10,7 @@ from tasks_app.core.firings import INSTANT, Firing, firings
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.jobs import Overlap, again_key, manual_key
 from tasks_app.core.sharding import home_of
-from tasks_app.database import atomic
+from tasks_app.database import atomic, unless_taken
 from tasks_app.lifecycle.past import past_idem
 from tasks_app.models import FiringOverride, JobDefinition, ScheduleTask
 from tasks_app.sql import array, run, run_on, text_array
@@ -106,8 +106,10 @@ def insert(
     lane: str | None = None,
     turns: bool = True,
     rooted: bool = True,
+    new: bool = False,
 ) -> list[InShard]:
     """A task for each firing and each job of it, at most `page` jobs; those that are there already are left alone.
+    `new`: most likely none is; then they are not looked for until one is found to be in the way.
 
     What somebody asked for is due now. `lane`: instead of that of each job. `turns`: one of them may mind overlap.
     `rooted`: one of them may have children, and brings instances of all that are below it along.
@@ -133,7 +135,9 @@ def insert(
         "turns": turns,
         "caught_up": [one.firing.at for one in fired if one.firing.missed] if turns else [],
     } | _homes()
-    rows = run_on("plan_instances", of, params)
+    rows = unless_taken(lambda: run_on("plan_new_instances", of, params)) if new else None
+    if rows is None:
+        rows = run_on("plan_instances", of, params)
     if rooted:
         firsts = [task for _, _, _, tasks, _ in rows for task in tasks or ()]
         insert_families(firsts, lane=lane, backfill=of is ASKED_FOR)

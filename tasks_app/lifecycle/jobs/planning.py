@@ -151,6 +151,7 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
             page=PAGE,
             rooted=any(step.rooted for step in steps),
             turns=any(step.turns for step in steps),
+            new=True,
         )
         _tell_missed(steps)
         run(

@@ -100,7 +100,7 @@ from tests.support.engine import anybodys
 from tests.support.graphs import begun, family, job_named
 from tests.support.history import GROWING, LIMITED, TYPE, History, another_database
 from tests.support.operators import operator
-from tests.support.plans import ROWS, Scan, Tables, generic_plan, scans, statements
+from tests.support.plans import ROWS, Scan, Tables, generic_plan, names, scans, statements
 
 pytestmark = pytest.mark.django_db
 
@@ -482,7 +482,7 @@ def of_growing(found: list[Scan]) -> list[Scan]:
 
 
 def test_every_statement_is_planned():
-    with_rows = {name for name in sql._files() if "--rows" in sql._text(name)}
+    with_rows = {name for name in names() if "--rows" in sql._text(name)}
 
     assert with_rows == ROWS.keys()
     assert {name for name, text in statements().items() if re.search(r"^--\w+$", text, re.MULTILINE)} == set()
