@@ -1,10 +1,10 @@
 """claim: due rows become batches that a worker can start; and back, when they can't be published."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import inf
+from math import ceil, inf
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ class LaneView:
     next_due: float | None  # epoch seconds, database clock
     waiting: int  # batches that this dispatcher claimed and nobody started
     slots: int  # live worker slots
+    herd: int = 0  # tasks that are due at that moment, if it is close; up to about HERD_COUNTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,17 @@ class _Peek(NamedTuple):
     slots: int
     clock: float
     besides: str | None
+    herd: int
+
+
+# Of tasks that are due at the same moment, so many are counted, from so many seconds before it on.
+HERD_COUNTED = 16_000
+HERD_SECONDS = 2.0
 
 
 def peek(
     dispatcher: str,
-    shards: Iterable[int],
+    shards: Collection[int],
     probe: Sequence[str] = LANES,
     limited_types: Sequence[str] = (),
     since: Mapping[str, float] = MappingProxyType({}),
@@ -92,11 +99,13 @@ def peek(
         "dispatcher": dispatcher,
         "node_ttl": conf().NODE_TTL_SECONDS,
         "besides": besides,
+        "close": HERD_SECONDS,
+        "many": ceil(HERD_COUNTED / max(len(shards), 1)),
     }
     rows = [_Peek(*row) for row in run("peek", params)]
     return Peeked(
         [
-            LaneView(row.lane, row.next_due, row.waiting, row.slots)
+            LaneView(row.lane, row.next_due, row.waiting, row.slots, row.herd)
             for row in rows
             if row.task_type is None and row.lane
         ],

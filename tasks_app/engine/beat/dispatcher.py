@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from math import ceil, inf
 from types import MappingProxyType
 
@@ -32,6 +33,7 @@ from .batch_size import BatchSizes
 from .brakes import Brakes
 from .crowds import Crowds
 from .gates import Gates
+from .herd import Herd
 from .lead import HAIR_SECONDS, Lead
 from .listener import Listener
 from .publisher import LanesRefused, PublishFailed
@@ -67,6 +69,7 @@ class Dispatcher:
         self._listener = listener
         self._batch_sizes = BatchSizes()
         self._lead = Lead()
+        self._herd = Herd(self._lead)
         self._gates = Gates(name)
         self._brakes = Brakes()
         self._shards: Mapping[int, int] = {}
@@ -100,7 +103,7 @@ class Dispatcher:
         self._batch_sizes.begin()
         begun = time.monotonic()
         batches: list[ClaimedBatch] = []
-        for claimed in self._claims():
+        for claimed in chain(self._held_until_now(), self._claims()):
             # At once: should the next claim fail, these are on their way.
             if claimed:
                 batches += self._hand_out(claimed)
@@ -115,6 +118,15 @@ class Dispatcher:
         if batches and not self._backlog:
             self._lead.note_round(time.monotonic() - begun)
         return Look(len(batches), sum(batch.size for batch in batches), wait, self._besides)
+
+    def hand_out_all(self) -> None:
+        """What is held for its moment, too: this beat may not be there then."""
+        if held := self._herd.take(inf):
+            self._hand_out(held)
+
+    def forget_held(self) -> None:
+        """What was claimed and nobody has started was given back."""
+        self._herd.take(inf)
 
     def wake(self) -> None:
         """A signal came: something may be due that the last look did not see."""
@@ -142,7 +154,29 @@ class Dispatcher:
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now + self._ahead, self._empty_handed, self._part)
+        wait = min([wait, *(max(moment - now, 0.0) for moment in self._herd_moments(now))])
         return min(wait, self._gates.wait_seconds(self._room(), now, _busy_poll(self._part)))
+
+    def _herd_moments(self, now: float) -> Iterator[float]:
+        """When one is to be claimed, and what is held of one to be published."""
+        if self._herd.next is not None:
+            yield self._herd.next
+        yield from map(self._herd.begins, self._herds(now))
+
+    def _herds(self, now: float) -> list[LaneView]:
+        """Lanes with one of which more can be claimed. None where tenants share lanes: those that have few are let
+        through when theirs is due, and would find all batches claimed."""
+        if self._several:
+            return []
+        lanes = [view for view in self._lanes if view.lane not in self._gates.held_lanes and self._herd_room(view) > 0]
+        return self._herd.coming(lanes, now)
+
+    def _herd_room(self, view: LaneView) -> int:
+        return _credit(view, self._part) - self._herd.held(view.lane)
+
+    def _held_until_now(self) -> Iterator[list[ClaimedBatch]]:
+        if self._clock.known:
+            yield self._herd.take(self._clock.now())
 
     def _announce(self, moment: float) -> None:
         self._listener.announce(moment)
@@ -178,6 +212,7 @@ class Dispatcher:
             *(partial(self._claim_light, lane) for lane in crowded),
             partial(self._claim_due, backlog - set(crowded)),
             *(partial(self._claim_shared, lane) for lane in crowded),
+            self._claim_herd,
         ]
 
     def _claim_due(self, lanes: Set[str]) -> list[ClaimedBatch]:
@@ -191,6 +226,22 @@ class Dispatcher:
         for share in shares:
             self._learn(share, [batch for batch in batches if batch.lane == share.lane], sizes)
         return self._let_through(batches)
+
+    def _claim_herd(self) -> list[ClaimedBatch]:
+        """A large batch of what is due at one moment in masses. It is held, so there is nothing to publish."""
+        now = self._clock.now() if self._clock.known else -inf
+        view = next((view for view in self._herds(now) if self._herd.begins(view) <= now), None)
+        if view is None:
+            return []
+        rows = ceil(conf().BATCH_MAX / len(self._shards))
+        share = LaneShare(view.lane, rows, self._herd_room(view), self._since.get(view.lane, -inf))
+        ahead, begun = view.next_due - now + HAIR_SECONDS, time.monotonic()
+        batches = claim([share], self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
+        if batches:
+            self._herd.note_claim(batches, time.monotonic() - begun)
+            self._rows_asked.learn(view.lane, batches)
+        self._herd.hold(self._let_through(batches), view)
+        return []
 
     def _sizes(self, next_due: float) -> dict[str, int]:
         """While nothing is due yet, a batch is no more work than there is time for until the next: if its handler takes
@@ -364,6 +415,8 @@ class Dispatcher:
                 # What is written later and due before now sends a signal; a lost one costs LOOK_SECONDS, as ever.
                 self._since[view.lane] = min(begun, view.next_due or begun) - ROUNDING_SECONDS
         lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
+        # What is held waits for nobody's slot yet.
+        lanes = [replace(view, waiting=view.waiting - self._herd.held(view.lane)) for view in lanes]
         if self._gates.held_lanes:
             lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._part)
         self._lanes = self._without_broken(lanes) if self._broken else lanes

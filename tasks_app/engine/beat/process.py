@@ -4,6 +4,7 @@ import logging
 import signal
 import sys
 import time
+from contextlib import suppress
 
 from celery.beat import Scheduler
 from celery.signals import beat_init
@@ -93,6 +94,7 @@ class PunctualBeat(Scheduler):
             self._broker_lost = False
         if self._in_doubt:
             return_unstarted([self._name])
+            self._dispatcher.forget_held()
             self._in_doubt = False
         if self._leases.wait_seconds <= 0:
             BARRIER.look(dispatching=True)
@@ -118,7 +120,7 @@ class PunctualBeat(Scheduler):
     def _stand_still(self) -> float:
         """Nothing may be dispatched here: whoever may should have the shards. Looked at again as often as at leases."""
         if self._leases.held:
-            self._hand_over()
+            self._end_dispatching()
         self._next_look = 0.0
         return conf().SHARD_LEASE_SECONDS / 3
 
@@ -131,7 +133,7 @@ class PunctualBeat(Scheduler):
             self._leases.look_now()
 
     def close(self) -> None:
-        self._hand_over()
+        self._end_dispatching()
         self._planner.stop()
         self._turns.stop()
         self._relay.stop()
@@ -159,6 +161,11 @@ class PunctualBeat(Scheduler):
             self._dispatcher.in_doubt = False
         ours.close()
         return self._pause
+
+    def _end_dispatching(self) -> None:
+        with suppress(PublishFailed):  # told where it happened, and given back there
+            self._dispatcher.hand_out_all()
+        self._hand_over()
 
     def _hand_over(self) -> None:
         try:

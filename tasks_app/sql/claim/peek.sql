@@ -7,24 +7,14 @@
 -- quiet night takes no statements for it: whether anybody waits for a turn in these shards, whether a subscription is
 -- active, whether there are several tenants, and what gates go by.
 -- What is held back (see claim) is not looked at.
+-- Of a lane whose next moment is close, `herd` tells how many are due at that very moment, up to `many` in each shard.
 WITH l AS MATERIALIZED (
     SELECT given.lane, greatest(to_timestamp(given.since), held.before) AS since, coalesce(held.before, '-infinity') AS held
     FROM unnest(%(lanes)s::text[], %(since)s::float8[]) WITH ORDINALITY AS given(lane, since, place)
     LEFT JOIN LATERAL (SELECT i.held_before AS before FROM punctual_installation i WHERE given.lane = ANY (i.held_lanes)) AS held ON TRUE
     ORDER BY given.place
 )
-SELECT NULL AS task_type, l.lane,
-       CASE WHEN l.lane = ANY (%(probe)s::text[]) THEN date_part('epoch', (
-           SELECT min(first.due_at)
-           FROM unnest(%(shards)s::smallint[]) AS s(shard)
-           CROSS JOIN LATERAL (
-               SELECT t.due_at
-               FROM punctual_task t
-               WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at >= l.since
-               ORDER BY t.due_at
-               LIMIT 1
-           ) AS first
-       )) END AS next_due,
+SELECT NULL AS task_type, l.lane, date_part('epoch', next.due_at) AS next_due,
        (SELECT count(*) FROM punctual_batch b
         WHERE b.finished_at IS NULL AND b.started_at IS NULL AND b.lane = l.lane
           AND b.dispatcher = %(dispatcher)s) AS waiting,
@@ -32,10 +22,31 @@ SELECT NULL AS task_type, l.lane,
         WHERE n.kind = 'WORKER' AND l.lane = ANY (n.lanes) 
           AND NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = l.lane)
           AND n.seen_at > clock_timestamp() - make_interval(secs => %(node_ttl)s)) AS slots,
-       date_part('epoch', clock_timestamp()) AS clock, NULL AS besides
+       date_part('epoch', clock_timestamp()) AS clock, NULL AS besides,
+       CASE WHEN next.due_at > clock_timestamp() AND next.due_at < clock_timestamp() + make_interval(secs => %(close)s) THEN (
+           SELECT count(*)
+           FROM unnest(%(shards)s::smallint[]) AS s(shard)
+           CROSS JOIN LATERAL (
+               SELECT FROM punctual_task t
+               WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at = next.due_at
+               LIMIT %(many)s
+           ) AS same
+       ) ELSE 0 END AS herd
 FROM l
+LEFT JOIN LATERAL (
+    SELECT min(first.due_at) AS due_at
+    FROM unnest(%(shards)s::smallint[]) AS s(shard)
+    CROSS JOIN LATERAL (
+        SELECT t.due_at
+        FROM punctual_task t
+        WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at >= l.since
+        ORDER BY t.due_at
+        LIMIT 1
+    ) AS first
+    WHERE l.lane = ANY (%(probe)s::text[])
+) AS next ON TRUE
 UNION ALL
-SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0, NULL
+SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0, NULL, 0
 FROM unnest(%(types)s::text[]) AS g(task_type)
 CROSS JOIN l
 CROSS JOIN LATERAL (
@@ -63,5 +74,5 @@ SELECT NULL, NULL, NULL, 0, 0, 0, jsonb_build_object(
 --include gates
         ) AS gates(kind, name, rate, burst, max_running)
     )
-)::text
+)::text, 0
 WHERE %(besides)s

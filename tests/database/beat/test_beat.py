@@ -12,8 +12,9 @@ from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.process import SWITCH_SECONDS, PunctualBeat
+from tasks_app.lifecycle.claim import LaneShare, LaneView, claim
 from tasks_app.models import ScheduleTask, TaskBatch, Turn
-from tests.support.engine import close_beat, row
+from tests.support.engine import anybodys, close_beat, row
 from tests.support.marks import commits
 from tests.support.turns import ids, one_at_a_time
 from tests.support.wait import wait_until
@@ -81,6 +82,34 @@ def test_a_beat_whose_broker_was_away_publishes_again_what_nobody_has_started(be
     assert TaskBatch.objects.get(batch_no=lost.batch_no).finished_at is not None
     assert {row(task).status for task in (first, second)} == {"RUNNING"}
     assert {str(row(task).batch_no) for task in (first, second)} <= {batch.batch_no for batch in broker.batches[1:]}
+
+
+def hold_for_its_moment(beat: PunctualBeat) -> int:
+    """A task of a herd that is due in an hour."""
+    task = schedule("T_QUIET", "held").task_id
+    later = LaneView("default", (timezone.now() + timedelta(hours=1)).timestamp(), 0, 1)
+    beat._dispatcher._herd.hold(claim([LaneShare("default", 1, 1)], {}, beat._name, anybodys()), later)
+    return task
+
+
+@pytest.mark.parametrize("down", [False, True], ids=["the broker is there", "the broker is away"])
+def test_a_beat_that_ends_publishes_what_it_holds_for_its_moment_or_gives_it_back(beat, broker, down):
+    task, broker.down = hold_for_its_moment(beat), down
+
+    beat._end_dispatching()
+
+    assert [batch.size for batch in broker.batches] == ([] if down else [1])
+    assert row(task).status == ("INIT" if down else "RUNNING")
+
+
+def test_a_beat_in_doubt_gives_back_what_it_holds_for_its_moment(beat, broker):
+    task = hold_for_its_moment(beat)
+    beat._in_doubt = True
+
+    beat._look()
+
+    assert beat._dispatcher._herd.next is None
+    assert row(task).status == "INIT"
 
 
 def test_a_beat_that_can_not_publish_holds_no_shard(beat, broker):

@@ -1,0 +1,161 @@
+"""What is due at one moment in masses is claimed early and published when that is near; nobody else waits for it."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tasks_app.client import schedule, schedule_many
+from tasks_app.conf import conf
+from tasks_app.core.lanes import LANES
+from tasks_app.engine import nodes
+from tasks_app.engine.beat import herd, lead
+from tasks_app.engine.beat.dispatcher import Dispatcher
+from tasks_app.engine.beat.listener import Listener
+from tasks_app.lifecycle import claim
+from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
+from tasks_app.lifecycle.start import start
+from tasks_app.models import ScheduleTask, TaskBatch, Tenant
+from tests.support.engine import anybodys, row
+from tests.support.marks import commits
+
+pytestmark = commits
+
+SIZE = 6
+ROW_SECONDS = 600.0  # that a claim is said to take for each: so a herd of six is claimed an hour before
+
+
+@pytest.fixture(autouse=True)
+def _world(settings, monkeypatch):
+    """A worker with one slot, and hours where there are milliseconds otherwise."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 3600.0, "BATCH_MAX": 2, "BATCH_UNSEEN": 2}
+    nodes.report_worker(nodes.new_node_id(), "w1", 1, list(LANES))
+    monkeypatch.setattr(herd, "LEAST", SIZE)
+    monkeypatch.setattr(herd, "MOST_SECONDS", 10 * 3600.0)
+    monkeypatch.setattr(lead, "MOST_WAY_SECONDS", 10 * 3600.0)
+    monkeypatch.setattr(claim, "HERD_SECONDS", 10 * 3600.0)
+
+
+@pytest.fixture
+def published() -> list[ClaimedBatch]:
+    return []
+
+
+@pytest.fixture
+def dispatcher(published):
+    listener = Listener(nodes.new_node_id())
+    dispatcher = Dispatcher("test", published.extend, listener)
+    dispatcher._herd._row = ROW_SECONDS
+    yield dispatcher
+    listener.close()
+
+
+def look(dispatcher: Dispatcher, times: int = 12):
+    """More often than there is something to claim."""
+    return [dispatcher.run_once(anybodys(), conf().SHARDS) for _ in range(times)][-1]
+
+
+def herd_in(seconds: float, size: int = SIZE, **options: object) -> list[int]:
+    at = timezone.now() + timedelta(seconds=seconds)
+    return [one.task_id for one in schedule_many("T_QUIET", [{"key": n} for n in range(size)], at=at, **options)]
+
+
+def states(ids: list[int]) -> set[str]:
+    return set(ScheduleTask.objects.filter(id__in=ids).values_list("status", flat=True))
+
+
+def moment_is_near(dispatcher: Dispatcher) -> None:
+    """By what the way to a worker takes from now on."""
+    dispatcher._lead.note_way(9 * 3600.0)
+
+
+def test_it_is_claimed_before_its_moment_and_published_when_that_is_near(dispatcher, published):
+    ids = herd_in(3000)
+
+    answer = look(dispatcher)
+
+    assert (states(ids), published) == ({"RUNNING"}, [])
+    assert answer.wait_seconds <= conf().LOOK_SECONDS
+    moment_is_near(dispatcher)
+    dispatcher.run_once(anybodys(), conf().SHARDS)
+    assert sorted(id_ for batch in published for id_ in TaskBatch.objects.get(batch_no=batch.batch_no).ids) == ids
+    assert states(ids) == {"RUNNING"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "size"),
+    [
+        pytest.param(5000, SIZE, id="its time has not come"),
+        pytest.param(3000, SIZE - 1, id="too few"),
+        pytest.param(ROW_SECONDS, SIZE, id="a claim would take until after its moment"),
+    ],
+)
+def test_it_is_not_claimed_early_for_nothing(dispatcher, seconds, size):
+    ids = herd_in(seconds, size)
+
+    look(dispatcher)
+
+    assert states(ids) == {"INIT"}
+
+
+def test_the_beat_looks_again_when_its_time_comes(dispatcher, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 7200.0}
+    herd_in(SIZE * ROW_SECONDS + 1000)
+
+    assert 0 < look(dispatcher).wait_seconds == pytest.approx(1000, abs=60)
+
+
+def test_no_more_of_it_is_claimed_than_may_wait_for_a_slot(dispatcher, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 2}
+    ids = herd_in(3000, 40)
+
+    look(dispatcher)
+
+    assert ScheduleTask.objects.filter(id__in=ids, status="RUNNING").count() == 4
+    assert TaskBatch.objects.count() == 2
+
+
+def test_what_is_due_before_it_is_not_held_up_by_what_is_held(dispatcher, published):
+    herd_in(3000, 40)
+    look(dispatcher)
+
+    other = schedule("T_QUIET", "other").task_id
+    dispatcher.wake()
+    look(dispatcher)
+
+    assert [batch.batch_no for batch in published] == [str(row(other).batch_no)]
+
+
+def test_where_tenants_share_a_lane_nothing_of_it_is_claimed_early(dispatcher):
+    Tenant.objects.create(name="acme")
+    ids = herd_in(3000)
+
+    look(dispatcher)
+
+    assert states(ids) == {"INIT"}
+
+
+def test_a_task_that_is_changed_while_it_is_held_is_not_run_with_the_others(dispatcher, published):
+    ids = herd_in(3000)
+    look(dispatcher)
+
+    from tasks_app.client import cancel
+
+    cancel("T_QUIET", 0)
+    moment_is_near(dispatcher)
+    dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    begun = [task.id for batch in published for task in start(batch.batch_no, "w").tasks]
+    assert sorted(begun) == ids[1:]
+
+
+def test_what_was_given_back_is_due_again_and_its_batch_is_nobodys(dispatcher, published):
+    """A beat took over from this one, or this one was in doubt."""
+    ids = herd_in(3000)
+    look(dispatcher)
+
+    return_unstarted(["test"])
+    dispatcher.hand_out_all()
+
+    assert states(ids) == {"INIT"}
+    assert published and [start(batch.batch_no, "w") for batch in published] == [None] * len(published)
