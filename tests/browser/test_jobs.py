@@ -20,9 +20,6 @@ def test_a_job_is_made_and_seen(walk):
     walk.click(page.get_by_role("link", name="New job", exact=True))
     walk.fill(page.get_by_label("Name", exact=True), "weekly report")
     walk.fill(page.get_by_label("Task type"), "T_QUIET")
-    page.get_by_label("Cron string").fill("0 9 * * MOM")
-    page.get_by_role("button", name="Show the next times").press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("MOM")
     walk.fill(page.get_by_label("Cron string"), "0 9 * * MON")
     walk.fill(page.get_by_label("Time zone"), "Europe/Berlin")
     walk.fill(page.get_by_label("Reason"), "wanted")
@@ -30,7 +27,6 @@ def test_a_job_is_made_and_seen(walk):
 
     expect(page.get_by_text("At 09:00 on Monday, Europe/Berlin time")).to_be_visible()
     assert JobDefinition.objects.get().status == "ACTIVE"
-    walk.visits.forgive("400")  # what the first form was answered with
 
 
 @walks("pause a job and ask why")
