@@ -31,10 +31,14 @@ def drag(page: Page, article: int, to) -> None:
     page.mouse.up()
 
 
-def test_an_article_is_dragged_to_another_hour_and_a_conflict_shows_where_it_is(visits, ann):
-    article = approved(MONDAY + timedelta(minutes=15), title="News")
+def test_an_article_follows_others_is_dragged_to_another_hour_and_a_conflict_shows_where_it_is(visits, ann):
+    article = approved(TUESDAY, title="News")
     page = open_page(visits, ann, WEEK)
+    expect(slot(page, "2090-01-03", "10")).to_contain_text("News")
+    lifecycle.change_publish_time(article, MONDAY + timedelta(minutes=15), actor="bob")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     expect(slot(page, "2090-01-02", "10")).to_contain_text("News")
+    expect(card(page, article)).to_have_count(1)
     hours = page.locator(".pa-hours span:not(:empty)").all()
     assert [one.inner_text() for one in hours] == [f"{hour:02}:00" for hour in range(24)]
     for hour in (0, 1, 10, 23):  # each beside its own slots
@@ -62,25 +66,6 @@ def test_an_article_is_dragged_to_another_hour_and_a_conflict_shows_where_it_is(
     assert row(article).publish_time == TUESDAY
     page.get_by_role("button", name="Move it").click()
     expect(messages(page)).to_contain_text("Fri 6 Jan 2090 08:15")
-
-
-def test_a_time_that_has_passed_is_asked_about_and_a_page_that_is_open_follows_others(visits, ann):
-    now = datetime.now(UTC)
-    article = approved(now + timedelta(days=2), title="Soon")
-    page = open_page(visits, ann, f"{LIST}calendar/?week={now + timedelta(days=2):%Y-%m-%d}")
-    lifecycle.change_publish_time(article, MONDAY, actor="bob")
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(card(page, article)).to_have_count(0)
-    page.goto(WEEK)
-    expect(card(page, article)).to_be_visible()
-    lifecycle.change_publish_time(article, now + timedelta(minutes=30), actor="bob")
-    page.goto(f"{LIST}calendar/?week={now:%Y-%m-%d}&move={article}")
-    page.get_by_label("New publish time").fill("2026-01-05T09:00")
-    page.get_by_role("button", name="Move it").click()
-    expect(page.get_by_role("alert")).to_contain_text("has passed. Publish it immediately?")
-    page.get_by_role("button", name="Yes, publish it immediately").click()
-    expect(messages(page)).to_contain_text("so it goes live at once")
-    assert row(article).publish_time == datetime(2026, 1, 5, 8, tzinfo=UTC)
 
 
 @walks("move an article in the calendar")

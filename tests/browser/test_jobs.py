@@ -1,5 +1,6 @@
 """What an operator does with jobs in the browser: make one, see when it fires, pause it, ask why."""
 
+import httpx
 from playwright.sync_api import expect
 
 from tasks_app.models import JobDefinition
@@ -19,9 +20,6 @@ def test_a_job_is_made_and_seen(walk):
     walk.click(page.get_by_role("link", name="New job", exact=True))
     walk.fill(page.get_by_label("Name", exact=True), "weekly report")
     walk.fill(page.get_by_label("Task type"), "T_QUIET")
-    page.get_by_label("Cron string").fill("0 9 * * MOM")
-    page.get_by_role("button", name="Show the next times").press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("MOM")
     walk.fill(page.get_by_label("Cron string"), "0 9 * * MON")
     walk.fill(page.get_by_label("Time zone"), "Europe/Berlin")
     walk.fill(page.get_by_label("Reason"), "wanted")
@@ -29,7 +27,6 @@ def test_a_job_is_made_and_seen(walk):
 
     expect(page.get_by_text("At 09:00 on Monday, Europe/Berlin time")).to_be_visible()
     assert JobDefinition.objects.get().status == "ACTIVE"
-    walk.visits.forgive("400")  # what the first form was answered with
 
 
 @walks("pause a job and ask why")
@@ -47,19 +44,8 @@ def test_a_job_is_paused_and_says_why_it_does_not_run(walk):
     assert JobDefinition.objects.get().status == "PAUSED"
 
 
-def test_the_heading_has_room_on_a_phone_for_what_the_page_is(visits):
-    page = visits.page(person("olga", VIEW, OPERATE), "/admin/tasks_app/jobdefinition/add/")
-    shown = [page.get_by_role("heading", level=1).get_by_text(words, exact=True) for words in ("Jobs", "New job")]
-
-    for one in shown:
-        expect(one).to_be_visible()
-    page.set_viewport_size({"width": 400, "height": 800})
-    expect(shown[0]).to_be_hidden()
-    expect(shown[1]).to_be_visible()
-
-
 def test_the_page_of_the_api_works_under_our_policy(visits):
-    page = visits.page(person("olga", VIEW, "tasks_app.view_scheduletask"), "/api/v1/docs", own=True)
+    page = visits.page(person("olga", VIEW, "tasks_app.view_scheduletask"), "/api/v1/docs")
 
     page.get_by_role("link", name="List the task types").click()
 
@@ -67,30 +53,23 @@ def test_the_page_of_the_api_works_under_our_policy(visits):
     for scheme, dark in (("light", False), ("dark", True)):
         page.emulate_media(color_scheme=scheme)
         assert ("invert" in page.evaluate("getComputedStyle(document.documentElement).filter")) is dark
-    page.get_by_role("link", name="All operations").click()
-    expect(page.get_by_role("link", name="Run a job now")).to_be_visible()
+    expect(page.get_by_role("link", name="All operations")).to_have_attribute("href", "?")
 
 
-def test_a_token_is_issued_used_and_revoked(visits):
+def test_a_token_is_issued_and_used(visits):
+    """On a page that fits, however long the token is; what becomes of it is in test_token_page.py."""
     rights = [VIEW, OPERATE, "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"]
     rights += ["tasks_app.view_apitoken", "tasks_app.operate_apitoken"]
-    page = visits.page(person("olga", *rights), "/admin/tasks_app/apitoken/", viewport={"width": 400, "height": 800})
+    page = visits.page(
+        person("olga", *rights), "/admin/tasks_app/apitoken/add/", viewport={"width": 400, "height": 800}
+    )
 
-    page.get_by_role("link", name="New API token").first.click()
     page.get_by_label("Who will use it").fill("billing")
     page.get_by_label("Tenant", exact=True).fill("default")
     page.get_by_label("It may").select_option("operate")
     page.get_by_label("Reason").fill("they asked")
     page.get_by_role("button", name="Issue the token").click()
-    token = {"Authorization": f"Bearer {page.locator('#token').inner_text()}"}
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    assert page.request.get("/api/v1/jobs", headers=token).json()["items"] == []
-    page.get_by_role("link", name="All tokens").click()
-    page.get_by_role("link", name="Revoke billing …").click()
-    page.get_by_label("Reason").fill("it leaked")
-    page.get_by_role("button", name="Revoke").click()
 
-    expect(page.get_by_text("billing no longer works.")).to_be_visible()
+    token = {"Authorization": f"Bearer {page.locator('#token').inner_text()}"}
+    assert httpx.get(f"{visits.url}/api/v1/jobs", headers=token).json()["items"] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
-    stranger = visits.page()
-    assert stranger.request.get("/api/v1/jobs", headers=token).status == 401

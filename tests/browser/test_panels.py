@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tasks_app.models import JobDefinition
-from tests.support.browser import Visits, person
+from tests.support.browser import person
 from tests.support.jobs import nightly
 from tests.support.moves import MONDAY, scheduled, state
 from tests.support.walks import walks
@@ -20,24 +20,23 @@ PHONE = {"width": 400, "height": 800}
 
 
 @pytest.fixture
-def at_its_own_server(chromium, stack):
-    """Visits of a server that the test may stop."""
-    stack.web()
-    visits = Visits(chromium, stack.url, server_ends=True)
-    yield visits
-    visits.close()
+def server(web, visits):
+    """The one of all tests, which this one may stop: it is there again for the next."""
+    yield web
+    if not web.processes[-1].alive:
+        web.web(port=urlsplit(web.url).port)
     refused = "ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_ABORTED"
     visits.forgive(f"{refused}|ERR_INCOMPLETE_CHUNKED|ERR_CONTENT_LENGTH_MISMATCH")
-    assert visits.complaints == []
 
 
 @walks("cancel a task while the server restarts")
-def test_a_panel_and_an_operator_at_work_outlive_their_server(at_its_own_server, walk, stack):
+def test_a_panel_and_an_operator_at_work_outlive_their_server(visits, walk, server):
     [task] = scheduled("unwanted", at=MONDAY)
-    walk.visits = at_its_own_server
     olaf = walk.start(person("olaf", TASKS, OPERATE_TASKS), "/admin/")
     walk.menu("Tasks")
-    page = at_its_own_server.page(person("olga", VIEW, TASKS), viewport=PHONE, locale="zh-CN", color_scheme="dark")
+    olga = person("olga", VIEW, TASKS)
+    page = visits.page(olga, viewport=PHONE, locale="zh-CN", color_scheme="dark")
+    visits.spent.add(page.context)
     page.clock.install()
     page.goto(HEALTH)
     panel = page.locator("punctual-health")
@@ -46,8 +45,7 @@ def test_a_panel_and_an_operator_at_work_outlive_their_server(at_its_own_server,
     expect(panel.get_by_role("status")).to_contain_text("调度异常：Nothing is dispatched: no beat is alive")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
-    [web] = stack.processes
-    web.kill()
+    server.processes[-1].kill()
     olaf.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # he looks at his tab
     expect(olaf.get_by_text("The server isn't answering. What you see is from")).to_be_visible()
     for failed, pause in ((1, 2), (2, 4)):
@@ -66,7 +64,7 @@ def test_a_panel_and_an_operator_at_work_outlive_their_server(at_its_own_server,
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     page.clock.run_for(120_000)
     assert asked == []
-    stack.web(port=urlsplit(stack.url).port)
+    server.web(port=urlsplit(server.url).port)
     assert page.request.get("/api/v1/live").ok  # it listens before it can answer
     page.evaluate("delete document.visibilityState")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
@@ -93,9 +91,7 @@ WIDGET = """<!doctype html><title>A page of the host</title><punctual-job></punc
 
 def test_a_widget_on_a_page_of_the_host_makes_a_job_once(visits):
     olga = person("olga", VIEW, OPERATE, TASKS, OPERATE_TASKS)
-    page = visits.page(
-        olga, f"{LIST}add/", own=True, viewport=PHONE
-    )  # where there is a form, there is the cookie against CSRF
+    page = visits.page(olga, f"{LIST}add/", viewport=PHONE)  # where there is a form, there is the cookie against CSRF
     policy = {"Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'"}
     page.route("**/of-the-host", lambda route: route.fulfill(body=WIDGET, content_type="text/html", headers=policy))
     page.goto("/of-the-host")
@@ -113,7 +109,12 @@ def test_a_widget_on_a_page_of_the_host_makes_a_job_once(visits):
     panel.get_by_label("What runs").select_option("T_QUIET")
     keys = []
     sent = "POST", f"{visits.url}/api/v1/jobs"
-    page.on("request", lambda one: (one.method, one.url) == sent and keys.append(one.headers["idempotency-key"]))
+
+    def note(request) -> None:
+        if (request.method, request.url) == sent:
+            keys.append(request.headers["idempotency-key"])
+
+    page.on("request", note)
 
     def lose(route):
         route.fetch()
@@ -128,9 +129,12 @@ def test_a_widget_on_a_page_of_the_host_makes_a_job_once(visits):
     expect(panel.get_by_label("What runs")).to_have_value("T_QUIET")
     panel.get_by_role("button", name="Create job").dblclick()
     expect(panel).to_have_attribute("phase", "done")
+    page.remove_listener("request", note)
     assert len(set(keys)) == 1
     assert JobDefinition.objects.get().name == "coupon_job"
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+    page.unroute("**/of-the-host")  # with a route nothing is taken from the cache
 
     # The console has a page with it, and the list leads there.
     page.goto(LIST)
@@ -159,7 +163,15 @@ def test_a_widget_on_a_page_of_the_host_makes_a_job_once(visits):
 
 def test_the_form_of_the_console_shows_times_load_and_a_jitter_while_one_types(visits):
     nightly(60)
-    page = visits.page(person("olga", VIEW, OPERATE), f"{LIST}add/", viewport=PHONE)
+    page = visits.page(person("olga", VIEW, OPERATE), f"{LIST}add/")
+    of_all, of_this = (
+        page.get_by_role("heading", level=1).get_by_text(said, exact=True) for said in ("Jobs", "New job")
+    )
+    for shown in (of_all, of_this):
+        expect(shown).to_be_visible()
+    page.set_viewport_size(PHONE)
+    expect(of_all).to_be_hidden()  # on a phone the heading has room for what the page is
+    expect(of_this).to_be_visible()
 
     page.get_by_label("Name", exact=True).fill("another")  # its delay within a jitter comes from its name
     page.get_by_label("Cron string").fill("0 0 * * MOM")

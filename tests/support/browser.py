@@ -98,7 +98,7 @@ class Visits:
     complaints: list[str] = field(default_factory=list)
     heard: set[Page] = field(default_factory=set)
     own: set[Page] = field(default_factory=set)
-    server_ends: bool = False  # with the test: nothing of it is kept
+    spent: set[BrowserContext] = field(default_factory=set)  # closed with the test: nobody can set their clock back
 
     def page(self, user=None, path: str = "", *, own: bool = False, **options: object) -> Page:
         """A page, logged in as the user, in a context of its own. `options` are Playwright's, such as `timezone_id`.
@@ -130,7 +130,7 @@ class Visits:
 
     def close(self) -> None:
         for made_so, context in self.contexts:
-            if self.server_ends:
+            if context in self.spent:
                 context.close()
                 continue
             context.set_offline(False)

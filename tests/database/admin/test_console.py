@@ -162,7 +162,9 @@ def test_a_login_leads_to_what_somebody_works_with_once(rights, lands):
     def logged_in(asked: str) -> str:
         return client.post(asked, {"username": name, "password": PASSWORD}, follow=True).request["PATH_INFO"]
 
-    assert logged_in("/admin/login/?next=/admin/") == lands
+    *_, (to_login, _) = client.get("/", follow=True).redirect_chain
+    assert to_login == "/admin/login/?next=/admin/"
+    assert logged_in(to_login) == lands
     assert client.get("/admin/").status_code == 200  # the list of all pages, or the overview
     client.logout()
     assert logged_in("/admin/login/?next=/admin/password_change/") == "/admin/password_change/"

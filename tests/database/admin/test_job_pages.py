@@ -429,6 +429,7 @@ def test_the_next_times_can_be_seen_before_anything_is_saved(operator):
     answer = operator.post(f"{LIST}add/", form(preview="1", reason=""))
 
     assert answer.status_code == 200
+    assert b"novalidate" in answer.content  # the browser doesn't ask for a reason first
     assert len(answer.context["times"]) == 10
     assert "09:00 CE" in answer.context["times"][0]
     assert not JobDefinition.objects.exists()

@@ -96,7 +96,9 @@ def test_revoking_is_for_good_and_is_told_with_its_reason(operator):
     assert known(text) is None
     entry = AuditEntry.objects.get(verb="revoke")
     assert (entry.actor, entry.subject, entry.reason) == ("olga", f"token {token.id}", "it leaked")
-    assert "revoked" in page(operator) and revoke_path(token) not in page(operator)
+    shown = page(operator)
+    assert "revoked" in shown and revoke_path(token) not in shown
+    assert "billing no longer works." in shown
 
 
 def test_the_list_says_which_are_valid_and_when_they_were_used(operator):
