@@ -36,6 +36,8 @@ EXAMPLES = {
 PORTS_TO_TRY = 100
 # Workers know of each other through the database; Celery's own chatter between them is only load.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+# Django's checks were made with the tables. A worker would load all pages and the API to make them again.
+CHECKED = {"CELERY_SKIP_CHECKS": "1"}
 # Without the letters and digits that people confuse.
 READABLE = "abcdefghjkmnpqrstuvwxyz23456789"
 
@@ -143,7 +145,8 @@ def up(run: Run) -> None:
         env = start_databases(run, home, ending) | choose_examples() | own_address(run) | spare
         manage("seed_demo", env | {"PUNCTUAL_ADMIN_PASSWORD": password})
         owner = {"DATABASE_URL": run.database_url}
-        run.supervisor = Supervisor(processes(run.port, env | engine_login(run), owner), servers=run.servers)
+        env |= engine_login(run) | CHECKED
+        run.supervisor = Supervisor(processes(run.port, env, owner), servers=run.servers)
         ending.callback(run.supervisor.stop)
         run.supervisor.start()
         _announce_when_ready(run, password)

@@ -1,10 +1,17 @@
 import os
+from importlib import import_module
 
-from django.core.wsgi import get_wsgi_application
+from tasks_app.core.memory import loading
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
-application = get_wsgi_application()
 
-from scheduler_project.web import limit_statements  # noqa: E402 - it needs the settings
+with loading():
+    from django.conf import settings
+    from django.core.wsgi import get_wsgi_application
 
-limit_statements()
+    application = get_wsgi_application()
+    import_module(settings.ROOT_URLCONF)  # the first request would
+
+    from scheduler_project.web import limit_statements  # it needs the settings
+
+    limit_statements()

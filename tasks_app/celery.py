@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from .conf import conf
 from .core.errors import InvalidConfiguration
+from .core.memory import loading
 from .engine.celery_app import app, find_project_app
 
 __all__ = ["app"]
@@ -33,7 +34,8 @@ def _set_up() -> None:
     if not os.environ.get("DJANGO_SETTINGS_MODULE"):
         raise SystemExit(f"celery: {NO_SETTINGS}")
     try:
-        django.setup()
+        with loading():
+            django.setup()
         find_project_app()
         if not conf().REDIS_URL:
             raise SystemExit(f"celery: {NO_REDIS}")

@@ -59,47 +59,50 @@ def intrude(services: embedded.Services, uid: int, gid: int) -> dict[str, str]:
     return json.loads(run.stdout)
 
 
-@needs_root
-def test_a_process_of_nobody_is_not_the_master_of_roots_servers(home):
+@pytest.fixture(scope="class")
+def services(home) -> Iterator[embedded.Services]:
     with embedded.start(home) as services:
+        yield services
+
+
+class TestRunning:
+    """One stack for all of it: starting one takes longest."""
+
+    @needs_root
+    def test_a_process_of_nobody_is_not_the_master_of_roots_servers(self, services):
         assert ping(services.redis_url)
         found = intrude(services, NOBODY.pw_uid, NOBODY.pw_gid)
-    assert "in" not in found.values(), found
+        assert "in" not in found.values(), found
 
-
-@needs_root
-def test_what_runs_under_the_servers_own_id_is_not_let_into_the_database_either(home):
-    """A program that the server itself started, as COPY FROM PROGRAM does, has no way back in."""
-    with embedded.start(home) as services:
+    @needs_root
+    def test_what_runs_under_the_servers_own_id_is_not_let_into_the_database_either(self, services):
+        """A program that the server itself started, as COPY FROM PROGRAM does, has no way back in."""
         account = services.postgres.account
         found = intrude(services, account.uid, account.gid)
-    assert "OperationalError" in found["database"], found
-    assert found["rules"] != "in"
+        assert "OperationalError" in found["database"], found
+        assert found["rules"] != "in"
 
-
-def test_no_rule_of_the_database_is_trust(home):
-    with embedded.start(home, valkey=False) as services:
+    def test_no_rule_of_the_database_is_trust(self, services):
         with closing(psycopg.connect(services.database_url)) as connection:
             rules = connection.execute("SELECT type, auth_method, error FROM pg_hba_file_rules").fetchall()
             names = connection.execute("SELECT sys_name, pg_username, error FROM pg_ident_file_mappings").fetchall()
-    assert rules == [("local", "peer", None)] * 2  # of databases, and of the whole server for backups
-    assert all(user == "all" and error is None for _, user, error in names), names
+        assert rules == [("local", "peer", None)] * 2  # of databases, and of the whole server for backups
+        assert all(user == "all" and error is None for _, user, error in names), names
 
-
-@needs_root
-def test_a_home_of_a_version_that_trusted_everybody_is_carried_forward(home):
-    """Its servers ran as nobody, and its cluster let everybody in."""
-    with embedded.start(home) as services:
+    @needs_root
+    def test_a_home_of_a_version_that_trusted_everybody_is_carried_forward(self, services, home):
+        """Its servers ran as nobody, and its cluster let everybody in. The last one here: the stack has ended then."""
         write_row(services.database_url, "kept")
         data = services.postgres.data
-    for folder in (data, data.parent / "valkey", data.parent / "sockets"):
-        subprocess.run(["chown", "-R", f"{NOBODY.pw_uid}:{NOBODY.pw_gid}", str(folder)], check=True)
-    (data / "pg_hba.conf").write_text("local all all trust\n")
-    with embedded.start(home) as services:
-        assert read_rows(services.database_url) == ["kept"]
-        assert ping(services.redis_url)
-        found = intrude(services, NOBODY.pw_uid, NOBODY.pw_gid)
-    assert "in" not in found.values(), found
+        services.stop()
+        for folder in (data, data.parent / "valkey", data.parent / "sockets"):
+            subprocess.run(["chown", "-R", f"{NOBODY.pw_uid}:{NOBODY.pw_gid}", str(folder)], check=True)
+        (data / "pg_hba.conf").write_text("local all all trust\n")
+        with embedded.start(home) as later:
+            assert read_rows(later.database_url) == ["kept"]
+            assert ping(later.redis_url)
+            found = intrude(later, NOBODY.pw_uid, NOBODY.pw_gid)
+        assert "in" not in found.values(), found
 
 
 # Homes.

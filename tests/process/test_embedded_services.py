@@ -22,6 +22,7 @@ import redis
 
 from tasks_app import embedded
 from tasks_app.embedded.account import OWN_UIDS, server_account
+from tasks_app.embedded.postgres import Postgres
 from tasks_app.embedded.server import Server
 from tests.support.embedded_stack import (
     AS_ROOT,
@@ -44,10 +45,19 @@ needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root has to hand its s
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
-    """The tests share it to save initdb's time."""
+    """The tests share it to save initdb's time. Whoever began it was killed while the cluster was being made."""
     with open_directory() as path:
+        with embedded.start(path / "home", postgres=False) as services:
+            assert services.database_url is None
+            assert ping(services.redis_url)
+        unfinished_cluster(path / "home").mkdir()
+        (unfinished_cluster(path / "home") / "PG_VERSION").write_text("18")
         yield path / "home"
         remove_home(path / "home")
+
+
+def unfinished_cluster(home: Path) -> Path:
+    return (home / "servers").resolve() / "postgres.unfinished-1"
 
 
 @pytest.fixture
@@ -69,6 +79,10 @@ def services(home) -> Iterator[embedded.Services]:
 
 class TestRunning:
     """One stack for all of it: starting one takes longest."""
+
+    def test_a_cluster_that_was_killed_while_being_made_is_made_anew(self, services, home):
+        assert setting(services.database_url, "fsync") == "on"
+        assert not unfinished_cluster(home).exists()
 
     def test_it_answers_on_unix_sockets_and_nowhere_else_and_options_reach_postgres(self, services):
         assert setting(services.database_url, "listen_addresses") == ""
@@ -118,16 +132,11 @@ class TestRunning:
         assert read_rows(services.database_url) == ["committed"]
 
 
-def test_either_server_can_be_left_out_the_data_is_kept_and_a_second_stop_does_nothing(home):
-    with embedded.start(home, postgres=False) as services:
-        assert services.database_url is None
-        assert ping(services.redis_url)
+def test_either_server_can_be_left_out_and_a_second_stop_does_nothing(home):
+    """PostgreSQL was, when this home began. That data is kept, all that follows shows."""
     with embedded.start(home, valkey=False) as services:
         assert services.redis_url is None
         assert setting(services.database_url, "port") == "5432"
-        write_row(services.database_url, "before")
-    with embedded.start(home) as services:
-        assert read_rows(services.database_url) == ["before"]
     services.stop()
     assert services.postgres.pid is None
 
@@ -227,7 +236,7 @@ def test_two_homes_run_side_by_side_and_a_long_path_in_other_alphabets_does_no_h
         assert len(str(sockets / ".s.PGSQL.5432")) < 100
         assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
     assert not sockets.exists()
-    with embedded.start(other) as second:
+    with embedded.start(other, valkey=False) as second:
         assert read_rows(second.database_url) == ["second"]
 
 
@@ -241,15 +250,20 @@ def test_of_several_starts_at_the_same_moment_exactly_one_wins(home):
 
 
 def test_after_kill_9_the_servers_end_by_themselves_and_the_next_start_keeps_the_data(home):
+    """Not even a process that was forked from the killed one keeps the home locked."""
     if sys.platform != "linux":
         pytest.skip("only Linux tells a process that its parent died")
-    killed = killed_stack(home)
-    wait_until(lambda: not alive(killed["postgres"]) and not alive(killed["valkey"]), describe="their end")
-    assert (home / "stack.json").exists()
-    assert embedded.running(home) is None
-    with embedded.start(home) as services:
-        assert read_rows(services.database_url) == ["committed"]
-        assert ping(services.redis_url)
+    killed = killed_stack(home, "fork")
+    try:
+        wait_until(lambda: not alive(killed["postgres"]) and not alive(killed["valkey"]), describe="their end")
+        assert (home / "stack.json").exists()
+        assert embedded.running(home) is None
+        assert alive(killed["child"])
+        with embedded.start(home) as services:
+            assert read_rows(services.database_url) == ["committed"]
+            assert ping(services.redis_url)
+    finally:
+        os.kill(killed["child"], signal.SIGKILL)
 
 
 def test_servers_that_outlived_their_stack_are_stopped_by_the_next_start_even_with_an_open_transaction(home):
@@ -268,6 +282,7 @@ def test_servers_that_outlived_their_stack_are_stopped_by_the_next_start_even_wi
 def test_a_postmaster_killed_alone_leaves_a_session_that_the_next_start_waits_for(home):
     with embedded.start(home, valkey=False) as services:
         postgres = services.postgres
+        pid_file = (postgres.data / "postmaster.pid").read_text()
         write_row(services.database_url, "committed")
         with psycopg.connect(services.database_url) as session:
             frozen = session.info.backend_pid
@@ -287,45 +302,22 @@ def test_a_postmaster_killed_alone_leaves_a_session_that_the_next_start_waits_fo
             assert read_rows(services.database_url) == ["committed"]
             with pytest.raises(psycopg.OperationalError):
                 session.execute("SELECT 1")
+    leaves_a_pid_file_that_stops_nothing_and_kills_nobody(home, postgres, pid_file)
 
 
-def test_a_recycled_pid_in_a_leftover_pid_file_stops_nothing_and_kills_nobody(home):
-    with embedded.start(home, valkey=False) as services:
-        data, sockets, account = services.postgres.data, services.postgres.sockets, services.postgres.account
-        pid_file = (data / "postmaster.pid").read_text()
-    innocent = subprocess.Popen(["sleep", "60"], **account.popen_options())
+def leaves_a_pid_file_that_stops_nothing_and_kills_nobody(home: Path, postgres: Postgres, pid_file: str) -> None:
+    """Somebody else has its pid by now."""
+    innocent = subprocess.Popen(["sleep", "60"], **postgres.account.popen_options())
     try:
         _, _, rest = pid_file.partition("\n")
-        (data / "postmaster.pid").write_text(f"{innocent.pid}\n{rest}")
-        (sockets / ".s.PGSQL.5432.lock").write_text(f"{innocent.pid}\n{rest}")
+        (postgres.data / "postmaster.pid").write_text(f"{innocent.pid}\n{rest}")
+        (postgres.sockets / ".s.PGSQL.5432.lock").write_text(f"{innocent.pid}\n{rest}")
         with embedded.start(home, valkey=False) as services:
             assert setting(services.database_url, "fsync") == "on"
         assert innocent.poll() is None
     finally:
         innocent.kill()
         innocent.wait()
-
-
-def test_a_cluster_that_was_killed_while_being_made_is_made_anew(home):
-    with embedded.start(home, valkey=False) as services:
-        data = services.postgres.data
-    unfinished = data.with_name("postgres.unfinished-1")
-    data.rename(unfinished)
-    with embedded.start(home) as services:
-        assert setting(services.database_url, "fsync") == "on"
-        assert not unfinished.exists()
-
-
-def test_a_process_forked_from_the_killed_one_does_not_keep_the_home_locked(home):
-    with held_stack(home, "fork") as holder:
-        child = holder.answer()["child"]
-        holder.kill()
-        try:
-            assert alive(child)
-            with embedded.start(home) as services:
-                assert ping(services.redis_url)
-        finally:
-            os.kill(child, signal.SIGKILL)
 
 
 def test_the_command_runs_the_servers_until_it_is_told_to_stop_or_one_of_them_dies(home):
@@ -372,10 +364,10 @@ def test_importing_the_package_loads_neither_django_nor_a_driver():
 # Failures and chaos.
 
 
-def test_a_server_that_does_not_start_is_reported_with_the_end_of_its_log(home):
+def test_a_server_that_does_not_start_is_reported_with_the_end_of_its_log_and_the_home_is_free(home):
     with pytest.raises(embedded.EmbeddedError, match=r"(?s)PostgreSQL ended with status 1.*shared_buffers"):
         embedded.start(home, postgres_options={"shared_buffers": "plenty"})
-    with embedded.start(home) as services:
+    with embedded.start(home, postgres=False) as services:
         assert ping(services.redis_url)
 
 

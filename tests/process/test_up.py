@@ -114,8 +114,16 @@ def test_ctrl_c_leaves_no_process_behind_and_the_data_is_kept(up):
     assert up.end(signal.SIGINT) == 0
     assert up.left_alive() == []
     assert embedded.running(up.home) is None
-    with embedded.start(up.home, valkey=False) as services:
-        assert read_rows(services.database_url) == ["kept"]
+    with running_up(up.home) as again:
+        again.wait_for_setup()
+        assert read_rows(embedded.running(up.home).database_url) == ["kept"]
+        leaves_nothing_if_it_is_ended_while_starting(again)
+
+
+def leaves_nothing_if_it_is_ended_while_starting(starting: Up) -> None:
+    assert starting.end(signal.SIGINT) == 0
+    assert starting.left_alive() == []
+    assert "Traceback" not in starting.output
 
 
 def server_pid(home: Path, name: str) -> int | None:

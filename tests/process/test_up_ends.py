@@ -1,17 +1,13 @@
-"""How a `make up` ends that hardly began: by Ctrl-C, or at once, with one sentence, where it can't work."""
+"""How a `make up` ends that can't work: at once, with one sentence. By Ctrl-C while it starts: test_up.py."""
 
 from __future__ import annotations
 
 import signal
-import sys
 
 import pytest
 
 from scheduler_project import up
-from tests.support.embedded_stack import open_directory
-from tests.support.embedded_up import FOREIGN, occupied, running_up
-
-needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+from tests.support.embedded_up import FOREIGN, occupied
 
 
 @pytest.fixture
@@ -21,15 +17,6 @@ def own_signals():
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-
-
-@needs_proc
-def test_ctrl_c_while_starting_leaves_nothing_and_exits_with_0():
-    with open_directory() as folder, running_up(folder / "home") as starting:
-        starting.wait_for_setup()
-        assert starting.end(signal.SIGINT) == 0
-        assert starting.left_alive() == []
-        assert "Traceback" not in starting.output
 
 
 def test_up_has_spare_workers_started_if_that_was_asked_for():

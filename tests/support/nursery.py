@@ -92,13 +92,23 @@ class Born:
         return self.returncode
 
 
-def start(module: str, *args: str, env: dict[str, str], log: str, errors: str = "", ours: bool = False) -> Born:
+def start(
+    module: str,
+    *args: str,
+    env: dict[str, str],
+    log: str,
+    errors: str = "",
+    ours: bool = False,
+    lasting: bool = True,
+) -> Born:
     """`python -m module args`, as the leader of a session of its own, saying all it has to say into the log, or its
-    errors into a file of their own. `ours`: it is a beat or a worker, or needs as much of our code."""
+    errors into a file of their own. `ours`: it is a beat or a worker, or needs as much of our code. Only what is
+    `lasting` looks for garbage."""
     env = {name: value for name, value in env.items() if name != "PYTEST_CURRENT_TEST"}
     with _making:
         nursery = _of_environment(env, log) if ours else _first()
-    return Born(nursery.ask(argv=[module, *args], env=env, log=log, errors=errors or log), nursery)
+    asked = {"argv": [module, *args], "env": env, "log": log, "errors": errors or log, "lasting": lasting}
+    return Born(nursery.ask(**asked), nursery)
 
 
 def run(
@@ -109,7 +119,7 @@ def run(
         said, errors = Path(folder, "out"), Path(folder, "err")
         said.touch()
         errors.touch()
-        born = start(module, *args, env=env, log=str(said), errors=str(errors), ours=ours)
+        born = start(module, *args, env=env, log=str(said), errors=str(errors), ours=ours, lasting=False)
         try:
             code = born.wait(timeout)
         except AssertionError:
@@ -191,8 +201,9 @@ def _status(pid: int) -> int | None:
     return os.waitstatus_to_exitcode(status) if done else None
 
 
-def _become(argv: list[str], env: dict[str, str], log: str, errors: str) -> None:
-    gc.enable()
+def _become(argv: list[str], env: dict[str, str], log: str, errors: str, lasting: bool) -> None:
+    if lasting:
+        gc.enable()
     os.setsid()
     append = os.O_WRONLY | os.O_APPEND
     for number, (path, mode) in enumerate([(os.devnull, os.O_RDONLY), (log, append), (errors, append)]):
@@ -209,7 +220,10 @@ def _become(argv: list[str], env: dict[str, str], log: str, errors: str) -> None
     sys.path[0] = str(ROOT)
     sys.argv = argv
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    runpy.run_module(argv[0], run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(argv[0], run_name="__main__", alter_sys=True)
+    finally:
+        gc.freeze()  # else the interpreter looks through all of it before it ends
 
 
 def _late(env: Mapping[str, str]) -> dict[str, str]:

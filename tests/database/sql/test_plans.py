@@ -452,16 +452,18 @@ def see(history: History) -> Seen:
 
 
 def pages_touched(history: History, deed: Callable[[], object]) -> int:
-    taken_back(deed)  # fills caches and sets hint bits
+    taken_back(history, deed)  # fills caches and sets hint bits
     history.vacuum_live()
     before = history.pages_read()
-    taken_back(deed)
+    taken_back(history, deed)
     return history.pages_read() - before
 
 
-def taken_back(deed: Callable[[], object]) -> None:
+def taken_back(history: History, deed: Callable[[], object]) -> None:
     with transaction.atomic():
         deed()
+        [(wrote,)] = sql.execute("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
+        history.untidy |= wrote
         transaction.set_rollback(True)
 
 

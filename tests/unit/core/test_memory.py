@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from tasks_app.core.memory import collector_paused, keep_what_is_loaded
+from tasks_app.core.memory import collector_paused, keep_what_is_loaded, loading
 
 
 @pytest.fixture
@@ -52,3 +52,13 @@ def test_what_is_loaded_is_not_walked_again():
     kept = gc.get_freeze_count()
 
     assert kept > before
+
+
+def test_what_is_loaded_is_walked_neither_meanwhile_nor_later(collections):
+    before = gc.get_freeze_count()
+    with loading():
+        kept = [[] for _ in range(10_000)]
+        assert collections == []
+
+    assert gc.isenabled()
+    assert gc.get_freeze_count() >= before + len(kept)
