@@ -17,6 +17,7 @@ from .scenarios import BEATS, SLOTS, WORKERS
 ROOT = Path(__file__).resolve().parent.parent
 RESTART_SECONDS = 0.5  # a process that ended is started again after this
 STOP_SECONDS = 15.0  # one told to stop and still there after this is killed, and counted
+LAST_LINES = 10  # that a process has printed: a traceback's end says what is wrong
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
@@ -105,11 +106,21 @@ class Fleet:
         children = [pid for name in WORKERS for pid in self.members[name].children()]
         return max((_resident_mb(pid) for pid in children), default=0)
 
+    def ended(self, starts: int = 1) -> str | None:
+        """Which process has ended at its start of this number or a later one, and its last words; None if none has."""
+        for member in self.members.values():
+            if not member.alive and member.restarts + 1 >= starts:
+                return last_words(member.name, member.process.returncode, self._log_of(member))
+        return None
+
     def logs(self) -> str:
         return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in self._log_files())
 
     def _log_files(self) -> list[Path]:
         return sorted(self.folder.glob("*.log"))
+
+    def _log_of(self, member: Member) -> Path:
+        return self.folder / f"{member.name}.log"
 
     def _add(self, name: str, command: list[str]) -> None:
         self.members[name] = Member(name, command)
@@ -122,7 +133,7 @@ class Fleet:
         env = os.environ | {"LOG_LEVEL": "WARNING"} | self.env
         env |= self.env_of(member.name)
         env["CHAOS_PROCESS"] = f"{member.name}/{member.restarts}"
-        with (self.folder / f"{member.name}.log").open("a") as log:
+        with self._log_of(member).open("a") as log:
             member.process = spawn(
                 member.command, death_signal=signal.SIGTERM, cwd=ROOT, env=env, stdout=log, stderr=STDOUT
             )
@@ -131,6 +142,11 @@ class Fleet:
         if member.told_to_stop_at is not None and now - member.told_to_stop_at > STOP_SECONDS:
             self.hung += 1
             member.signal_group(signal.SIGKILL)
+
+
+def last_words(name: str, code: int, log: Path) -> str:
+    lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+    return "\n".join([f"{name} ended with exit code {code}. Its last lines:", *(f"  {line}" for line in lines)])
 
 
 def _resident_mb(pid: int) -> int:

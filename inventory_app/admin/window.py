@@ -16,7 +16,7 @@ from inventory_app.lifecycle import apply_window, change_window, current_window
 from tasks_app.client.rolling import Timer
 
 from .coverage import load_chart
-from .words import pace, span
+from .words import pace, share, span
 
 PATIENCE_SECONDS = 5.0  # the request applies it for so long; the compensation scan ends what is left
 UNITS = {"days": 86_400, "hours": 3_600, "minutes": 60}
@@ -90,7 +90,7 @@ def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
         "before": pace(coverage.scheduled_rate),
         "after": pace(scheduled),
         "allowed": f"{coverage.rate:g}",
-        "share": f"{100 * scheduled / coverage.rate:.3g}%",
+        "share": share(scheduled / coverage.rate),
         "too_much": scheduled > coverage.rate,
         "before_chart": load_chart(
             "now", gettext("As it is"), coverage.outlook.due, coverage.outlook.steps, coverage.step

@@ -24,6 +24,7 @@ _PACES = (
     (gettext_lazy("{count} an hour"), 3_600),
     (gettext_lazy("{count} a day"), 86_400),
 )
+LEAST = 0.01  # a day, and of a percent: nobody counts what is less
 TONES = ("success", "warning", "info", "danger", "primary")  # unfold's colours of an outcome
 
 
@@ -46,7 +47,17 @@ def pace(a_second: float) -> str:
     """How often, by the unit in which that is once or more: 12 a second, 2.08 an hour."""
     words, seconds = next((one for one in _PACES if a_second * one[1] >= 1), _PACES[-1])
     count = a_second * seconds
+    if 0 < count < LEAST:
+        return gettext("less than {count} a day").format(count=LEAST)
     return words.format(count=f"{count:,.0f}" if count >= 100 else f"{count:.3g}")
+
+
+def share(part: float) -> str:
+    """In percent: 12.5%, 120%, <0.01%."""
+    percent = 100 * part
+    if 0 < percent < LEAST:
+        return f"<{LEAST}%"
+    return f"{percent:,.0f}%" if percent >= 100 else f"{percent:.3g}%"
 
 
 def age(synced_at: datetime | None, now: datetime) -> str:

@@ -146,9 +146,11 @@ class InstallationAdmin(LookOnly, ModelAdmin):
         words = STOPS.get(verb) or "{} {}".format(
             GOES_ON, gettext("What is overdue: {what}.").format(what=gettext(WORDS[CHOICES[verb]]))
         )
-        context = self._page(request, BUTTONS[verb]) | {"form": form, "button": BUTTONS[verb], "words": words}
+        subject = gettext("this installation")
+        context = self._page(request, f"{BUTTONS[verb]}: {subject}") | {"form": form, "button": BUTTONS[verb]}
         context |= {
-            "subject": gettext("this installation"),
+            "subject": subject,
+            "words": words,
             "back": console_url(LIST),
             "danger": verb in ("enter", "expire"),
         }

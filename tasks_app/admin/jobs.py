@@ -215,7 +215,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     def panel_view(self, request: HttpRequest) -> HttpResponse:
         """The panel that other pages can have too: a short form, which calls the API."""
         refuse_unknown(request)
-        context = self.page(request) | {"title": gettext_lazy("New job"), "api_url": api_url()}
+        context = self.page(request) | {"title": gettext_lazy("New job: the short form"), "api_url": api_url()}
         return TemplateResponse(request, "tasks_app/job_panel.html", context)
 
     @requires(may_make_jobs, methods=("POST",))
@@ -273,7 +273,9 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             _act_on_each(request, verb, chosen, form)
             return HttpResponseRedirect(console_url(LIST))
         button, will, _ = VERBS[verb]
-        context = self.page(request) | {"title": button, "form": form, "button": button, "will": will, "jobs": chosen}
+        names = ", ".join(job.name for job in chosen[:SAID]) + (" …" if len(chosen) > SAID else "")
+        context = self.page(request) | {"title": f"{button}: {names}", "form": form, "button": button, "will": will}
+        context["jobs"] = chosen
         return TemplateResponse(request, "tasks_app/jobs_order.html", context, status=200 if first else 400)
 
     @requires(may_make_jobs)

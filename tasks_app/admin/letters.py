@@ -145,15 +145,16 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
         chosen = _chosen(order)
         foreseen = foresee(_usable(order["filter"]), order.get("cap") or CAP, chosen)
         counted = foreseen.letters if foreseen.complete else None
+        button = _button(order["verb"], foreseen)
         context = self._page(request) | {
-            "title": LETTER_VERBS[order["verb"]],
+            "title": button,
             "form": form,
             "verb": order["verb"],
             "chosen": chosen is not None,
             "matching": words,
             "foreseen": foreseen,
             "confirm": to_confirm(form, order, counted),
-            "button": _button(order["verb"], foreseen),
+            "button": button,
             "back": _back(form["filter"].value() or ""),
         }
         return TemplateResponse(request, "tasks_app/letter_order.html", context, status=status)

@@ -41,7 +41,7 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.said import in_language
 
 from .forms import FilterForm, OrderForm, ReasonForm, UndoForm
-from .words import DONE, KINDS, LEFT, VERBS, WILL, order_words, split
+from .words import DONE, KINDS, LEFT, WILL, order_words, split, tasks
 
 EXAMPLES = 10
 KINDS_SHOWN = 20  # types and lanes
@@ -128,7 +128,7 @@ def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     counts = Counter(dict(entries.values_list("outcome").annotate(Count("id"))))
     acted, left = split(counts)
     context = pages.page(request) | {
-        "title": KINDS.get(first.verb, first.verb),
+        "title": gettext("Report: {order}").format(order=_named(first, entries, sum(counts.values()))),
         "first": first,
         "times": entries.aggregate(begun=Min("created_at"), ended=Max("created_at")),
         "acted": [(count, DONE[answer]) for answer, count in acted.items()] + _of_jobs(counts),
@@ -163,7 +163,7 @@ def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
         else:
             return HttpResponseRedirect(console_url("tasks_app_campaign_change", campaign.id))
     context = pages.page(request) | {
-        "title": gettext("Undo: {order}").format(order=KINDS.get(first.verb, first.verb)),
+        "title": gettext("Undo: {order}").format(order=_named(first, entries, entries.count())),
         "first": first,
         "counts": [(count, DONE[Answer(answer)]) for answer, count in counts.items()],
         "why_no_undo": in_language(why),
@@ -203,6 +203,15 @@ def _operation(operation: UUID) -> tuple[AuditEntry, QuerySet[AuditEntry]]:
     if first is None:
         raise Http404(gettext("There is no such operation."))
     return first, entries.exclude(subject__startswith=ORDER, task_id=None)
+
+
+def _named(first: AuditEntry, entries: QuerySet[AuditEntry], number: int) -> str:
+    """What was done, and to what: the one thing, or how many."""
+    words = KINDS.get(first.verb, first.verb)
+    one = entries.order_by("id").first() or first
+    if number > 1:
+        return f"{words}, {tasks(number)}" if one.task_id else f"{words}, {one.subject} …"
+    return f"{words}, {one.subject}"
 
 
 def _of_jobs(counts: Counter) -> list[tuple[int, str]]:
@@ -249,12 +258,13 @@ def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: 
     acted, left = split(foreseen.counts)
     most = order.get("cap") or (CAP if order["scope"] == OrderForm.MATCHING else foreseen.acted)
     move = order.get("move")
+    button = order_words(order["verb"], min(foreseen.acted, most), foreseen.complete or foreseen.acted >= most)
     context = pages.page(request) | {
-        "title": VERBS[order["verb"]],
+        "title": button,
         "form": form,
         "verb": order["verb"],
         "foreseen": foreseen,
-        "button": order_words(order["verb"], min(foreseen.acted, most), foreseen.complete or foreseen.acted >= most),
+        "button": button,
         "most": most,
         "trimmed": foreseen.acted > most,
         "acted": [(count, WILL[answer]) for answer, count in acted.items()],

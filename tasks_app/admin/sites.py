@@ -121,10 +121,11 @@ class SiteAdmin(LookOnly, ModelAdmin):
             messages.success(request, done)
             return HttpResponseRedirect(console_url(LIST))
         button = gettext("Let all stand by") if site is None else gettext("Activate")
-        context = self._page(request, f"{button}: {site}" if site else button) | {
+        subject = site or gettext("all sites")
+        context = self._page(request, f"{button}: {subject}") | {
             "form": form,
             "button": button,
-            "subject": site or gettext("all sites"),
+            "subject": subject,
             "words": in_language(
                 seen.words,
                 gettext("To go on, activate one.") if site is None else gettext("To go back, activate the other."),

@@ -38,6 +38,7 @@ PAUSE_SECONDS = 0.4  # between two looks at the spool: what is lost with the ser
 # Between two looks at how far the server is: a place is noted to be no more than this further behind than it is.
 SAMPLE_SECONDS = 0.1
 NOTE_SECONDS = 0.2  # between two notes, at least: one comes as soon as a place has got further
+IDLE_SECONDS = 0.8  # and at most: with a sample of before, what is noted is never more than a second old
 AWAY_SECONDS = 1.0  # a server that doesn't answer is not asked again for so long
 LOOK_SECONDS = 60.0  # between two looks at what lies in the places
 HURRY_SECONDS = 5.0  # the same, while something is missing there
@@ -58,8 +59,10 @@ class Stream:
         self.shippers = [Shipper(store, self.spool, self.facts.segment_bytes) for store in self.places]
         self._samples: deque[tuple[datetime, int]] = deque(maxlen=SAMPLES)
         self._known: dict[str, dict[str, Any]] = {}  # what lies in each place, as of the last look
-        self._note_at = 0.0
-        self._noted: list[int | None] = []  # how far each place was, by the last note
+        self._receive_at = self._note_at = self._noted_at = 0.0
+        self._noted: list[tuple[int | None, str]] = []  # how far each place was, and its error, by the last note
+        self._noted_lsn = 0  # how far the server was before that note
+        self._own_until: int | None = None  # and after it; None: it was not asked since
         self._answers = False  # the server, when it was last asked
         self._tended: Tended | None = None
         self._rounds_at_gap: list[int] | None = None  # of the shippers, when it was noticed
@@ -82,10 +85,10 @@ class Stream:
             thread.start()
         try:
             while not stopped.is_set():
-                if time.monotonic() >= self._note_at:
+                if time.monotonic() >= self._receive_at:
+                    self._receive_at = time.monotonic() + PAUSE_SECONDS
                     self._receive()
-                    self.note()
-                elif self._answers and self._is_news():
+                if time.monotonic() >= self._note_at or (self._answers and self._is_news()):
                     self.note()
                 elif self._answers:
                     self.sample()
@@ -112,21 +115,40 @@ class Stream:
 
     def note(self) -> None:
         """Write down what is known; and the moment and position by which the next note says how far behind it is."""
-        self._note_at = time.monotonic() + PAUSE_SECONDS
-        self._noted = self._positions()
+        self._noted_at = time.monotonic()
+        self._note_at = self._noted_at + IDLE_SECONDS
+        self._noted = [(one.position, self._error_of(one)) for one in self.shippers]
+        self._own_until = None
         self._ask(lambda: note_places([self._told(one) for one in self.shippers]))
+        self._noted_lsn = self._samples[-1][1] if self._samples else 0
 
     def _is_news(self) -> bool:
-        """Whether a place has got further since the last note, and that was not just now."""
-        since = time.monotonic() - (self._note_at - PAUSE_SECONDS)
-        return since >= NOTE_SECONDS and self._positions() != self._noted
+        """Whether a place has got further since the last note, or is away or back, and that was not just now."""
+        if time.monotonic() - self._noted_at < NOTE_SECONDS:
+            return False
+        return any(self._differs(one, *was) for one, was in zip(self.shippers, self._noted, strict=True))
 
-    def _positions(self) -> list[int | None]:
-        return [one.position for one in self.shippers]
+    def _differs(self, shipper: Shipper, position: int | None, error: str) -> bool:
+        if self._error_of(shipper) != error:
+            return True
+        if shipper.position in (None, position) or position is None or self._own_until is None:
+            return shipper.position != position
+        # What the note itself has written is no news, or each note would soon be followed by another.
+        had_all = self._noted_lsn - position < LEAST_RECORD
+        return not had_all or shipper.position > self._own_until
+
+    def _error_of(self, shipper: Shipper) -> str:
+        return shipper.error or (self.receiver.error if not self.receiver.alive else "")
 
     def sample(self) -> None:
         """One more moment and position, between two notes."""
-        self._ask(lambda: _moment_and_position(*run("flushed", {})[0]))
+        self._ask(self._flushed)
+
+    def _flushed(self) -> tuple[datetime, int]:
+        moment, flushed, written = run("flushed", {})[0]
+        if self._own_until is None:
+            self._own_until = parse_lsn(written)
+        return _moment_and_position(moment, flushed)
 
     def _ask(self, call: Callable[[], tuple[datetime, int]]) -> None:
         try:
@@ -146,8 +168,7 @@ class Stream:
                 logger.warning("backup.place_away place=%s error=%s", store.label, error)
 
     def _told(self, shipper: Shipper) -> dict[str, Any]:
-        error = shipper.error or (self.receiver.error if not self.receiver.alive else "")
-        told = place_told(shipper.store, error, self._known.get(shipper.store.label))
+        told = place_told(shipper.store, self._error_of(shipper), self._known.get(shipper.store.label))
         position = shipper.position
         if position is not None and self._samples and not shipper.hole:
             covered = (moment for moment, lsn in reversed(self._samples) if lsn - position < LEAST_RECORD)

@@ -16,6 +16,15 @@ class Step(NamedTuple):
     link: str = ""
 
 
+def list_of(context: Mapping) -> str:
+    """The name of the list that a page belongs to; empty if it is the list, or belongs to none."""
+    opts = context.get("opts")
+    if opts is None or context.get("cl"):
+        return ""
+    many = capfirst(name_of(opts))
+    return "" if capfirst(str(context.get("title") or "")) == many else many
+
+
 def steps(context: Mapping) -> list[Step]:
     """From the app down to the page itself; none if the page belongs to no list."""
     opts = context.get("opts")

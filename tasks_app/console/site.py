@@ -131,7 +131,8 @@ class ConsoleSite(UnfoldAdminSite):
         if page not in pages:
             raise Http404(gettext("There is no page {page!r} of the documentation here.").format(page=page[:40]))
         text = (DOCS / f"{page}.md").read_text()
-        context = self.each_context(request) | {"title": page, "text": text, "pages": pages, "topics": ()}
+        title = gettext("Documentation: {page}").format(page=text.partition("\n")[0].lstrip("# "))
+        context = self.each_context(request) | {"title": title, "text": text, "pages": pages, "topics": ()}
         return TemplateResponse(request, "tasks_app/help.html", context)
 
     def stream(self, request: HttpRequest) -> HttpResponse:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 LATE_SECONDS = 1.0
 CALM_SECONDS = 3.0
+MOSTLY = 0.5  # of the tasks of a lane are late, or more: then it was behind all the while
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +182,33 @@ def _doubled(evidence: Evidence) -> Counter[str]:
     return Counter({key: number - 1 for key, number in most.items() if number > 1})
 
 
+def _behind(evidence: Evidence, lane: str, back: float) -> str:
+    """Of a lane that was late all the while, how much came due and how much began: did the stack keep up at all?
+
+    Empty if some tasks were late and others not: then it was no question of the load.
+    """
+    began, lanes = first_runs(evidence.done), {key: one.lane for key, one in evidence.asked.items()}
+    due = {key: one for key, one in evidence.asked.items() if evidence.mark <= one.due <= back}
+    of_lane = {key: one for key, one in due.items() if one.lane == lane}
+    late = late_ones(of_lane, began, math.inf, back).get(lane, [])
+    if len(late) < MOSTLY * len(of_lane):
+        return ""
+    begun = [key for key, at in began.items() if key in lanes and evidence.mark <= at <= back]
+    own, seconds = sum(lanes[key] == lane for key in begun), back - evidence.mark
+    return (
+        f"; {len(late):,} of its {len(of_lane):,} tasks were late until then. In a second {len(of_lane) / seconds:.3g} "
+        f"of them came due and {own / seconds:.3g} began, of all lanes {len(due) / seconds:.3g} and "
+        f"{len(begun) / seconds:.3g}"
+    )
+
+
 def _missed(figures: Figures, evidence: Evidence, limits: Limits) -> Iterable[str]:
     for lane, took in figures.rto_by_lane.items():
         if took is None:
             yield f"lane {lane} never came back"
         elif took > limits.rto:
-            yield f"lane {lane} was back after {took:g} s, and the limit is {limits.rto:g} s"
+            behind = _behind(evidence, lane, evidence.mark + took)
+            yield f"lane {lane} was back after {took:g} s, and the limit is {limits.rto:g} s{behind}"
     if figures.rto_s is None and not figures.rto_by_lane:
         yield "no task was asked for, so nothing can be said"
     if limits.in_flight is not None and figures.in_flight_s is None:

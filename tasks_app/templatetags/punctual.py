@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from tasks_app.console import looks
-from tasks_app.console.heading import Step, steps
+from tasks_app.console.heading import Step, list_of, steps
 from tasks_app.console.scope import member
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
@@ -344,3 +344,8 @@ def saved_filters(context: template.Context, page: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def heading(context: template.Context) -> list[Step]:
     return steps(context.flatten())
+
+
+@register.simple_tag(takes_context=True)
+def list_name(context: template.Context) -> str:
+    return list_of(context.flatten())

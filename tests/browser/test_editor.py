@@ -61,7 +61,7 @@ def test_a_draft_is_submitted_with_the_keyboard_alone(walk, visits, ann):
     walk.tab_to(page.get_by_role("button", name="Submit, and publish on"))
     walk.press("Enter")
     expect(messages(page)).to_contain_text("Submitted.")
-    expect(page).to_have_title("<script>document.title = 'broken'</script> | Punctual")
+    expect(page).to_have_title("<script>document.title = 'broken'</script> | Articles | Punctual")
 
 
 @walks("correct a planned article")

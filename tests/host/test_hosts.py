@@ -1,6 +1,7 @@
 """In somebody else's project: its own admin stays as it is, plain or themed, and the console looks the same in both."""
 
 import re
+from collections import defaultdict
 
 import httpx
 import pytest
@@ -97,6 +98,16 @@ def test_every_page_of_the_console_answers_and_every_link_leads_somewhere(theme,
     if not FULL:
         to_ask = {kind_of(link): link for link in sorted(to_ask)}.values()
     assert {link for link in to_ask if boss.get(link).is_error} == set()
+
+
+def test_every_page_of_the_console_has_a_title_of_its_own(answers):
+    found = defaultdict(list)
+    for where, (name, answer) in answers.items():
+        if not NO_PAGE.fullmatch(name) and "<html" in answer.text:
+            found[re.search(r"<title>\s*(.*?)\s*</title>", answer.text, re.DOTALL)[1]].append(where)
+
+    assert len(found) > 20 and "| Punctual" not in found
+    assert {title: pages for title, pages in found.items() if len(pages) > 1} == {}
 
 
 def kind_of(link: str) -> str:

@@ -293,6 +293,7 @@ def test_several_jobs_are_paused_resumed_and_run_from_the_list_once_each(operato
     assert all(f'name="ids" value="{job.id}"' in text for job in (one, two, three))
     shown = operator.post(BULK, {"verb": "pause", "ids": [one.id, two.id]})
     assert shown.status_code == 200 and "Pause: 2 jobs" in shown.content.decode()
+    assert shown.context["title"] == "Pause: job 0, job 1"
     assert not deeds().filter(verb="pause").exists()
     assert operator.post(BULK, bulk("pause", one, two, reason="")).status_code == 400
 

@@ -1,11 +1,13 @@
 """Orders for many tasks: the preview, what becomes of them, and bad input."""
 
+import re
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
 from tasks_app.engine.watch import audit_browse
+from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import Campaign, ScheduleTask
 from tests.support.audit import deeds
@@ -235,6 +237,31 @@ def test_an_order_is_one_row_of_the_audit_with_its_tasks_behind_it_and_is_undone
     )
     assert set(ScheduleTask.objects.values_list("due_at", flat=True)) == {MONDAY}
     assert "has undone it" in page(operator, where) and "undo/" not in page(operator, where)
+
+
+@pytest.mark.parametrize(
+    ("verb", "entries", "title"),
+    [
+        ("cancel", [Entry("task 7", "cancelled", 7)], "Cancel, task 7"),
+        ("cancel", [Entry("task 7", "cancelled", 7), Entry("task 8", "cancelled", 8)], "Cancel, 2 tasks"),
+        ("pause", [Entry("lane low", "paused")], "pause, lane low"),
+        ("pause", [Entry("job a", "paused"), Entry("job b", "paused")], "pause, job a …"),
+    ],
+)
+def test_the_page_of_an_operation_is_named_after_what_was_done_and_to_what(operator, verb, entries, title):
+    done = Operator("olga", "it has to be")
+    audit(done, verb, entries)
+
+    shown = page(operator, f"{LIST}operation/{done.operation}/")
+
+    assert re.search(r"<title>\s*(.*?)\s*</title>", shown)[1] == f"Report: {title} | Tasks | Punctual"
+    assert operator.get(f"{LIST}operation/{done.operation}/undo/").context["title"] == f"Undo: {title}"
+
+
+def test_the_preview_of_an_order_is_named_after_what_it_would_do(operator):
+    ids = scheduled("a", "b", at=MONDAY)
+
+    assert operator.post(ORDER, {"verb": "cancel", "scope": "chosen", "ids": ids}).context["title"] == "Cancel 2 tasks"
 
 
 def test_what_is_a_part_of_an_order_is_shown_where_the_order_is_not(viewer, monkeypatch):

@@ -119,6 +119,13 @@ def test_an_empty_list_says_why_and_leads_on(ann, query, words, leads_back):
     assert ('<a class="pu-button" href="?">Show all</a>' in page) is leads_back
 
 
+def test_an_empty_list_in_a_window_of_its_own_leads_on_within_it(ann):
+    """Where a form asks for a choice, which the window hands back to it."""
+    page = ann.get(f"{LIST}?_popup=1&_to_field=id&q=x").content.decode()
+    assert '<a class="pu-button" href="?_popup=1&amp;_to_field=id">Show all</a>' in page
+    assert f'href="{LIST}add/?_popup=1&amp;_to_field=id">Add article</a>' in page
+
+
 def test_what_is_scheduled_comes_in_the_order_of_its_time(ann):
     second, first = approved(MONDAY + timedelta(hours=1)), approved(MONDAY)
     assert shown(ann, "?show=scheduled") == [first, second]

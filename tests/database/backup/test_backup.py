@@ -40,6 +40,7 @@ from tests.support.quarantine import noted
 from tests.support.wait import wait_until
 
 pytestmark = commits
+FLUSHED = "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint"
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +364,7 @@ def test_a_place_that_has_got_further_is_noted_before_the_next_note_is_due(strea
     running.start()
     try:
         wait_until(lambda: all(one.position for one in stream.shippers), SECONDS)
-        monkeypatch.setattr("tasks_app.backup.stream.PAUSE_SECONDS", 3600.0)
+        monkeypatch.setattr("tasks_app.backup.stream.IDLE_SECONDS", 3600.0)
         wait_until(lambda: stream._note_at > time.monotonic() + 3000, SECONDS)
         commit_task("after the last note")
         committed = now()
@@ -372,6 +373,37 @@ def test_a_place_that_has_got_further_is_noted_before_the_next_note_is_due(strea
     finally:
         stopped.set()
         running.join()
+
+
+def test_what_a_note_has_written_is_no_reason_for_the_next(stream, monkeypatch):
+    monkeypatch.setattr("tasks_app.backup.stream.NOTE_SECONDS", 0.0)
+
+    def take(further_than: int) -> bool:
+        stream.receiver.run_once()
+        return all((one.run_once(), (one.position or 0) > further_than - LEAST_RECORD)[1] for one in stream.shippers)
+
+    def settled() -> bool:
+        """Not if the server has written something of its own meanwhile, as it does now and then."""
+        wait_until(lambda: take(execute(FLUSHED)[0][0]), SECONDS)
+        stream.note()
+        stream.sample()
+        wait_until(lambda: take(stream._own_until), SECONDS)
+        return not stream._is_news()
+
+    wait_until(settled, SECONDS)
+    commit_task("news")
+    wait_until(lambda: take(execute(FLUSHED)[0][0]), SECONDS)
+
+    assert stream._is_news()
+
+
+def test_a_place_that_is_away_is_news(stream, monkeypatch):
+    monkeypatch.setattr("tasks_app.backup.stream.NOTE_SECONDS", 0.0)
+    stream.note()
+    stream.sample()
+    stream.shippers[0].error = "No such file or directory"
+
+    assert stream._is_news()
 
 
 def test_a_restored_server_is_known_to_wait_for_whom_the_original_waited_for(tmp_path):

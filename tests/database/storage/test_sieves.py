@@ -7,7 +7,8 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tasks_app.client import Outcome, cancel, find, reschedule, schedule
+from tasks_app import scope
+from tasks_app.client import Outcome, cancel, ensure, find, reschedule, schedule
 from tasks_app.database import atomic
 from tasks_app.engine.beat.tend import tend
 from tasks_app.lifecycle.past import past_idem, past_units
@@ -157,6 +158,23 @@ def test_what_comes_to_a_partition_that_has_a_sieve_comes_to_the_sieve():
     assert len(past_units([unit(number) for number in range(20, 30)])) == 10
     assert len(past_units([unit(12, "renamed")])) == 1
     assert past_idem([("tenant-0", "idem-0")]) == {("tenant-0", "idem-0"): 24}
+
+
+@pytest.mark.parametrize("tenant", ["tenant-0", None])
+def test_a_request_finds_and_brings_to_a_sieve_what_it_may_not_write_itself(tenant):
+    name = past_day(days_ago(2), range(12, 13))
+    execute(f"UPDATE {name} SET task_type = %s", [TYPE])
+    assert make_sieve(without_sieve(name))
+
+    with scope.request():
+        scope.settle(tenant)
+        assert find(TYPE, "k012", tenant="tenant-0").id == 12
+        assert schedule(TYPE, "new", tenant="tenant-0", idem_key="idem-0").outcome == Outcome.EXISTS
+        execute("UPDATE punctual_past SET biz_key = 'renamed' WHERE id = 12")
+        assert find(TYPE, "renamed", tenant="tenant-0").id == 12
+        assert ensure(TYPE, "renamed", at=TUESDAY, tenant="tenant-0").outcome == Outcome.CREATED
+
+    assert execute("SELECT count(*) FROM punctual_sieve_late") == [(2,)]  # the unit and its idempotency key
 
 
 def test_what_is_brought_without_triggers_comes_to_the_sieve_all_the_same(other):

@@ -57,6 +57,15 @@ def test_the_slowest_lane_counts_and_a_missed_limit_names_it():
     assert found.missed == ["lane low was back after 11 s, and the limit is 10 s"]
 
 
+def test_of_a_lane_that_was_behind_all_the_while_it_is_told_how_much_came_due_and_how_much_began():
+    tasks = asked() | asked(lane="low")
+    found = figures(well(tasks, **{f"low_{n}": 5.0 for n in range(10, 22)}))
+
+    [sentence] = found.missed
+    assert sentence.startswith("lane low was back after 16 s, and the limit is 10 s; 12 of its 17 tasks were late")
+    assert sentence.endswith("In a second 1.06 of them came due and 1 began, of all lanes 2.12 and 2")
+
+
 def test_a_task_that_is_late_long_after_it_was_back_is_told_and_not_counted():
     found = figures(well(asked(), default_11=3.0, default_25=2.0))
 
