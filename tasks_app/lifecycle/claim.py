@@ -74,9 +74,9 @@ class _Peek(NamedTuple):
     herd: int
 
 
-# Of tasks that are due at the same moment, so many are counted, from so many seconds before it on.
-HERD_COUNTED = 16_000
-HERD_SECONDS = 2.0
+# Of tasks that are due at one moment, so many are counted, from so many seconds before it on: more than a look waits.
+HERD_COUNTED = 4_000
+HERD_SECONDS = 1.5
 
 
 def peek(
@@ -87,9 +87,10 @@ def peek(
     since: Mapping[str, float] = MappingProxyType({}),
     *,
     besides: bool = False,
+    herds: bool = False,
 ) -> Peeked:
     """Every lane's capacity, and the earliest due moment of the limited types and of those in `probe`: of what is due
-    from the moment in `since` on, or of all that is due."""
+    from the moment in `since` on, or of all that is due. `herds`: and how much is due at that moment."""
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
@@ -99,7 +100,7 @@ def peek(
         "dispatcher": dispatcher,
         "node_ttl": conf().NODE_TTL_SECONDS,
         "besides": besides,
-        "close": HERD_SECONDS,
+        "close": HERD_SECONDS if herds else 0.0,
         "many": ceil(HERD_COUNTED / max(len(shards), 1)),
     }
     rows = [_Peek(*row) for row in run("peek", params)]

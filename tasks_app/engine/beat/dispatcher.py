@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from math import ceil, inf
 from types import MappingProxyType
 
@@ -63,6 +62,8 @@ class Look:
 
 
 class Dispatcher:
+    _claims_herds = True
+
     def __init__(self, name: str, publish: Callable[[Sequence[ClaimedBatch]], None], listener: Listener) -> None:
         self._name = name
         self._publish = publish
@@ -99,11 +100,12 @@ class Dispatcher:
         self._besides = None
         self._listener.listen(shards)
         if not shards:
+            self.hand_out_all()
             return Look(0, 0, conf().LOOK_SECONDS)
         self._batch_sizes.begin()
         begun = time.monotonic()
         batches: list[ClaimedBatch] = []
-        for claimed in chain(self._held_until_now(), self._claims()):
+        for claimed in self._claims():
             # At once: should the next claim fail, these are on their way.
             if claimed:
                 batches += self._hand_out(claimed)
@@ -124,9 +126,10 @@ class Dispatcher:
         if held := self._herd.take(inf):
             self._hand_out(held)
 
-    def forget_held(self) -> None:
-        """What was claimed and nobody has started was given back."""
-        self._herd.take(inf)
+    def give_back_held(self) -> None:
+        """The same, if it can't be published."""
+        if held := self._herd.take(inf):
+            self._take_back(held)
 
     def wake(self) -> None:
         """A signal came: something may be due that the last look did not see."""
@@ -166,17 +169,13 @@ class Dispatcher:
     def _herds(self, now: float) -> list[LaneView]:
         """Lanes with one of which more can be claimed. None where tenants share lanes: those that have few are let
         through when theirs is due, and would find all batches claimed."""
-        if self._several:
+        if self._several:  # there was one when they were counted
             return []
-        lanes = [view for view in self._lanes if view.lane not in self._gates.held_lanes and self._herd_room(view) > 0]
-        return self._herd.coming(lanes, now)
+        found = self._herd.coming(self._lanes, now)
+        return [view for view in found if view.lane not in self._gates.held_lanes and self._herd_room(view) > 0]
 
     def _herd_room(self, view: LaneView) -> int:
-        return _credit(view, self._part) - self._herd.held(view.lane)
-
-    def _held_until_now(self) -> Iterator[list[ClaimedBatch]]:
-        if self._clock.known:
-            yield self._herd.take(self._clock.now())
+        return _credit(view, self._part) - self._herd.held()[view.lane]
 
     def _announce(self, moment: float) -> None:
         self._listener.announce(moment)
@@ -189,6 +188,7 @@ class Dispatcher:
         """Of what has a limit and what has none, the one that got something last comes last, and so does one that
         failed: else a backlog of the one would leave the other no room."""
         self._empty_handed = set()
+        yield self._counted(self._herd.take(self._clock.now()) if self._clock.known else [])
         for one in (self._claim_limited, *plain) if self._limited_first else (*plain, self._claim_limited):
             try:
                 claimed = one()
@@ -197,11 +197,15 @@ class Dispatcher:
                 raise
             if claimed:
                 self._limited_first = one != self._claim_limited
-            if self._gates.held_lanes:
-                self._brakes.note(claimed)
-            more = Counter(batch.lane for batch in claimed)
-            self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
-            yield claimed
+            yield self._counted(claimed)
+
+    def _counted(self, claimed: list[ClaimedBatch]) -> list[ClaimedBatch]:
+        """They wait for a slot from now on."""
+        if self._gates.held_lanes:
+            self._brakes.note(claimed)
+        more = Counter(batch.lane for batch in claimed)
+        self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
+        return claimed
 
     def _plain(self) -> list[Callable[[], list[ClaimedBatch]]]:
         """Lanes without a backlog first: a claim of thousands takes longer than an urgent task may wait. So do the
@@ -234,11 +238,12 @@ class Dispatcher:
         if view is None:
             return []
         rows = ceil(conf().BATCH_MAX / len(self._shards))
-        share = LaneShare(view.lane, rows, self._herd_room(view), self._since.get(view.lane, -inf))
+        # What has come meanwhile and is due before it is not for us.
+        share = LaneShare(view.lane, rows, self._herd_room(view), view.next_due - ROUNDING_SECONDS)
         ahead, begun = view.next_due - now + HAIR_SECONDS, time.monotonic()
         batches = claim([share], self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
+        self._herd.note_claim(view, batches, time.monotonic() - begun)
         if batches:
-            self._herd.note_claim(batches, time.monotonic() - begun)
             self._rows_asked.learn(view.lane, batches)
         self._herd.hold(self._let_through(batches), view)
         return []
@@ -405,7 +410,8 @@ class Dispatcher:
         begun = self._clock.now() if self._clock.known else -inf
         probe = [lane for lane in LANES if lane not in self._backlog]
         besides = everything or self._gates.stale
-        seen = peek(self._name, self._shards, probe, limited, self._since, besides=besides)
+        herds = self._claims_herds and not self._several
+        seen = peek(self._name, self._shards, probe, limited, self._since, besides=besides, herds=herds)
         self._clock.learn(seen.clock, asked, time.monotonic())
         if seen.besides is not None:
             self._besides, self._several = seen.besides, seen.besides.tenants
@@ -415,8 +421,9 @@ class Dispatcher:
                 # What is written later and due before now sends a signal; a lost one costs LOOK_SECONDS, as ever.
                 self._since[view.lane] = min(begun, view.next_due or begun) - ROUNDING_SECONDS
         lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
-        # What is held waits for nobody's slot yet.
-        lanes = [replace(view, waiting=view.waiting - self._herd.held(view.lane)) for view in lanes]
+        # What is held waits for nobody's slot yet. Somebody may have given it back.
+        held = self._herd.held()
+        lanes = [replace(view, waiting=max(view.waiting - held[view.lane], 0)) for view in lanes]
         if self._gates.held_lanes:
             lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._part)
         self._lanes = self._without_broken(lanes) if self._broken else lanes

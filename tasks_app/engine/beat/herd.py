@@ -1,13 +1,14 @@
 """What is due at one moment in masses: claimed earlier than anything else, and held until its moment is near.
 
 To claim it takes far longer than a task is claimed ahead. But a slot that has a batch waits for its moment and does
-nothing else, so no worker gets one early.
+nothing else, so no worker gets one early, unless the beat ends.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from tasks_app.conf import conf
-from tasks_app.lifecycle.claim import ClaimedBatch, LaneView
+from tasks_app.lifecycle.claim import HERD_COUNTED, ClaimedBatch, LaneView
 
 from .lead import Lead
 
@@ -24,31 +25,42 @@ class Herd:
         self._lead = lead
         self._row = 20e-6  # seconds that a claim takes for each row
         self._held: list[tuple[float, ClaimedBatch]] = []  # with the moment that it is due
+        self._in_vain: dict[str, float] = {}  # lanes, and the moment of which a claim got nothing
 
     def coming(self, lanes: Iterable[LaneView], now: float) -> list[LaneView]:
-        """Those in which it is the next that is due, and more of it can be claimed before it is published."""
-        claim = self._row * conf().BATCH_MAX
+        """Those in which it is the next that is due, and more of it can be claimed before anything else in any lane."""
+        lanes = [view for view in lanes if view.next_due is not None and view.slots]
+        first = min((view.next_due for view in lanes), default=now)
         return [
             view
             for view in lanes
-            if view.herd >= LEAST and view.next_due is not None and now + claim < view.next_due - self._lead.seconds
+            if view.herd >= LEAST
+            and self._in_vain.get(view.lane) != view.next_due
+            and now + self._claim_seconds(view) < first - self._lead.seconds
         ]
 
     def begins(self, view: LaneView) -> float:
-        """When the first of it is claimed."""
-        return view.next_due - self._lead.seconds - min(self._row * view.herd, MOST_SECONDS)
+        """When the first of it is claimed: with time for one claim more than it takes."""
+        seconds = self._row * view.herd + self._claim_seconds(view) if view.herd < HERD_COUNTED else MOST_SECONDS
+        return view.next_due - self._lead.seconds - min(seconds, MOST_SECONDS)
 
-    def note_claim(self, batches: Sequence[ClaimedBatch], seconds: float) -> None:
+    def _claim_seconds(self, view: LaneView) -> float:
+        """However slow claims have been: else none would be made any more, and nobody would see that they are not."""
+        return min(self._row * min(conf().BATCH_MAX, view.herd), MOST_SECONDS / 2)
+
+    def note_claim(self, view: LaneView, batches: Sequence[ClaimedBatch], seconds: float) -> None:
         rows = sum(batch.size for batch in batches)
         if rows >= _LARGE:
             self._row += _WEIGHT * (seconds / rows - self._row)
+        if not rows:  # somebody has locked them; they are claimed when they are due
+            self._in_vain[view.lane] = view.next_due
 
     def hold(self, batches: Sequence[ClaimedBatch], view: LaneView) -> None:
         self._held += [(view.next_due, batch) for batch in batches]
 
-    def held(self, lane: str) -> int:
-        """Batches."""
-        return sum(batch.lane == lane for _, batch in self._held)
+    def held(self) -> Counter[str]:
+        """Batches of each lane."""
+        return Counter(batch.lane for _, batch in self._held)
 
     def take(self, now: float) -> list[ClaimedBatch]:
         """Those that are to be published by now."""

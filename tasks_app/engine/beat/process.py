@@ -4,7 +4,6 @@ import logging
 import signal
 import sys
 import time
-from contextlib import suppress
 
 from celery.beat import Scheduler
 from celery.signals import beat_init
@@ -94,7 +93,6 @@ class PunctualBeat(Scheduler):
             self._broker_lost = False
         if self._in_doubt:
             return_unstarted([self._name])
-            self._dispatcher.forget_held()
             self._in_doubt = False
         if self._leases.wait_seconds <= 0:
             BARRIER.look(dispatching=True)
@@ -150,6 +148,7 @@ class PunctualBeat(Scheduler):
                 # Another beat may reach the broker. This one contends again when it does.
                 # And it may have lost what it had taken.
                 self._broker_lost = self._in_doubt = True
+                self._dispatcher.give_back_held()
                 self._hand_over()
             return self._pause  # told where it happened
         # A database that is away is an everyday fault and one line; anything else shows where it came from.
@@ -163,8 +162,10 @@ class PunctualBeat(Scheduler):
         return self._pause
 
     def _end_dispatching(self) -> None:
-        with suppress(PublishFailed):  # told where it happened, and given back there
+        try:
             self._dispatcher.hand_out_all()
+        except PublishFailed:  # told where it happened, and given back there, unless a row is locked
+            self._in_doubt = True
         self._hand_over()
 
     def _hand_over(self) -> None:

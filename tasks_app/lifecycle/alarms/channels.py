@@ -6,13 +6,12 @@ from dataclasses import asdict, dataclass, fields, replace
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import IntegrityError
 from django.db.models.functions import Now
 
 from tasks_app.core.alarms import ChannelKind
 from tasks_app.core.errors import InvalidTask, NameTaken, NotForTenants, NotThere, StaleRevision, shown
 from tasks_app.core.keyring import CannotUnseal
-from tasks_app.database import atomic
+from tasks_app.database import atomic, unless_taken
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.quotas import refuse_archived
 from tasks_app.lifecycle.request import checked_name
@@ -219,11 +218,8 @@ def _put(channel: AlarmChannel, target: Target) -> None:
 
 
 def _save(channel: AlarmChannel) -> None:
-    try:
-        with atomic():
-            channel.save()
-    except IntegrityError:
-        raise NameTaken(f"there is an alarm channel {channel.name!r} already. Choose another name.") from None
+    if unless_taken(lambda: channel.save() or channel) is None:
+        raise NameTaken(f"there is an alarm channel {channel.name!r} already. Choose another name.")
 
 
 def _fresh(channel: AlarmChannel) -> AlarmChannel:

@@ -102,14 +102,15 @@ def test_a_beat_that_ends_publishes_what_it_holds_for_its_moment_or_gives_it_bac
     assert row(task).status == ("INIT" if down else "RUNNING")
 
 
-def test_a_beat_in_doubt_gives_back_what_it_holds_for_its_moment(beat, broker):
-    task = hold_for_its_moment(beat)
-    beat._in_doubt = True
+def test_a_beat_that_can_not_publish_gives_back_what_it_holds_for_its_moment(beat, broker):
+    """It has no shard any more, and whoever has them may have a broker."""
+    held = hold_for_its_moment(beat)
+    broker.down = True
+    schedule("T_QUIET", "due")
 
-    beat._look()
+    wait_until(lambda: beat.tick() or beat._broker_lost)
 
-    assert beat._dispatcher._herd.next is None
-    assert row(task).status == "INIT"
+    assert row(held).status == "INIT"
 
 
 def test_a_beat_that_can_not_publish_holds_no_shard(beat, broker):

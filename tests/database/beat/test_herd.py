@@ -1,11 +1,12 @@
 """What is due at one moment in masses is claimed early and published when that is near; nobody else waits for it."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
+from tasks_app.client import cancel, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
@@ -13,7 +14,7 @@ from tasks_app.engine.beat import herd, lead
 from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.listener import Listener
 from tasks_app.lifecycle import claim
-from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
+from tasks_app.lifecycle.claim import ClaimedBatch, LaneView, return_unstarted
 from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask, TaskBatch, Tenant
 from tests.support.engine import anybodys, row
@@ -100,7 +101,7 @@ def test_it_is_not_claimed_early_for_nothing(dispatcher, seconds, size):
 
 def test_the_beat_looks_again_when_its_time_comes(dispatcher, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 7200.0}
-    herd_in(SIZE * ROW_SECONDS + 1000)
+    herd_in(SIZE * ROW_SECONDS + conf().BATCH_MAX * ROW_SECONDS + 1000)
 
     assert 0 < look(dispatcher).wait_seconds == pytest.approx(1000, abs=60)
 
@@ -126,6 +127,77 @@ def test_what_is_due_before_it_is_not_held_up_by_what_is_held(dispatcher, publis
     assert [batch.batch_no for batch in published] == [str(row(other).batch_no)]
 
 
+def test_what_came_after_the_look_and_is_due_before_it_is_not_held_with_it(dispatcher):
+    herd_in(3000)
+    dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    other = schedule("T_QUIET", "other", delay=2900).task_id
+    dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    assert ScheduleTask.objects.filter(status="RUNNING").exists()
+    assert row(other).status == "INIT"
+
+
+def test_it_is_not_claimed_while_something_is_due_elsewhere_before_that_would_be_through(dispatcher):
+    ids = herd_in(3000)
+    schedule("T_QUIET", "urgent", delay=300, lane="high")
+
+    look(dispatcher)
+
+    assert states(ids) == {"INIT"}
+
+
+def test_what_is_published_of_it_waits_for_a_slot_as_anything_does(dispatcher, published, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 2}
+    herd_in(3000, 40)
+    look(dispatcher)
+
+    schedule_many("T_QUIET", [{"key": f"due {n}"} for n in range(40)])
+    dispatcher.wake()
+    dispatcher._look_ahead()
+    moment_is_near(dispatcher)
+    dispatcher.run_once(anybodys(), conf().SHARDS)
+
+    assert len(published) == 2
+
+
+def test_a_beat_that_has_no_shard_left_publishes_what_it_holds(dispatcher, published):
+    ids = herd_in(3000)
+    look(dispatcher)
+
+    dispatcher.run_once({}, conf().SHARDS)
+
+    assert sum(batch.size for batch in published) == len(ids)
+
+
+@pytest.mark.parametrize(
+    ("row_seconds", "size"),
+    [
+        pytest.param(20e-6, 1_000, id="less than a batch"),
+        pytest.param(20e-6, 16_000, id="more than is claimed"),
+        pytest.param(0.5, 16_000, id="claims that were slow"),
+    ],
+)
+def test_there_is_time_to_claim_it(settings, monkeypatch, row_seconds, size):
+    monkeypatch.undo()
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BATCH_MAX": 2_000}
+    one = herd.Herd(lead.Lead())
+    one._row = row_seconds
+    view = LaneView("default", 1_000.0, 0, 2, size)
+
+    assert one.coming([view], one.begins(view)) == [view]
+    assert one.coming([replace(view, slots=0)], one.begins(view)) == []
+
+
+def test_one_whose_rows_somebody_has_locked_is_left_until_it_is_due():
+    one, view = herd.Herd(lead.Lead()), LaneView("default", 1e9, 0, 2, 16_000)
+
+    one.note_claim(view, [], 0.1)
+
+    assert one.coming([view, replace(view, lane="low")], 0.0) == [replace(view, lane="low")]
+    assert one.coming([replace(view, next_due=2e9)], 0.0) == [replace(view, next_due=2e9)]
+
+
 def test_where_tenants_share_a_lane_nothing_of_it_is_claimed_early(dispatcher):
     Tenant.objects.create(name="acme")
     ids = herd_in(3000)
@@ -138,8 +210,6 @@ def test_where_tenants_share_a_lane_nothing_of_it_is_claimed_early(dispatcher):
 def test_a_task_that_is_changed_while_it_is_held_is_not_run_with_the_others(dispatcher, published):
     ids = herd_in(3000)
     look(dispatcher)
-
-    from tasks_app.client import cancel
 
     cancel("T_QUIET", 0)
     moment_is_near(dispatcher)
