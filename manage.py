@@ -9,7 +9,7 @@ from scheduler_project.env import NO_STACK, EnvironmentProblem, service_urls
 
 
 def main() -> None:
-    gc.set_threshold(100_000, 50, 100)  # nearly all that imports and migrations make is kept
+    gc.set_threshold(50_000, 20, 10)  # nearly all that imports and migrations make is kept
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
     from django.core.management import execute_from_command_line
     from django.db import OperationalError
