@@ -17,6 +17,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.witness import KEPT_TASKS, TOLD, WITNESS, Witness, note_server, server_timeline
 from tasks_app.engine.worker.executor import run_batch
+from tasks_app.lifecycle.claim import return_unstarted
 from tasks_app.lifecycle.installation import SKIPPED_NUMBERS, look, read_installation
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, OutboxEvent, ScheduleTask, TaskBatch
@@ -73,6 +74,20 @@ def test_a_batch_that_was_settled_and_is_not_known_any_more_is_noted_once_whoeve
 
     expected = [("settled and lost", task.id, "default") for task in [*kept.tasks, *lost.tasks]]
     assert noted_tasks() == sorted(expected, key=lambda one: one[1])
+
+
+def test_a_batch_that_a_beat_has_given_back_since_was_not_settled_here(row):
+    """The claim had got to the standby, and its start had not."""
+    number = claimed("a")
+    there = start(number, "w")
+    TaskBatch.objects.filter(batch_no=number).update(started_at=None, worker="", ticket=None)
+    seen = witness(row)
+    seen.settled(there)
+
+    assert return_unstarted([TaskBatch.objects.get(batch_no=number).dispatcher]) == 1
+    seen.compare(promoted(row), beat=False)
+
+    assert noted_tasks() == [("settled and lost", there.tasks[0].id, "default")]
 
 
 def test_what_is_settled_on_the_new_primary_too_is_not_noted(row, monkeypatch):
