@@ -160,7 +160,7 @@ def test_the_audit_trail_is_not_dropped_by_way_of_the_archive():
 def test_an_archive_that_fails_at_any_step_loses_nothing_and_doubles_nothing(archive, tmp_path, after):
     steps = steps_to_leave(tmp_path)
     assert steps > 14
-    for step in some(range(1, steps + 1), after, of=3):
+    for step in some(range(1, steps + 1), 4 * after, of=7):
         fresh = tmp_path / str(step)
         fresh.mkdir()
         past_day(days_ago(20), IDS)
@@ -185,7 +185,7 @@ def steps_to_leave(path) -> int:
     return handler.steps
 
 
-@pytest.mark.parametrize(("when", "step"), [("before", 4), ("after", 8), ("before", 11), ("after", 14)])
+@pytest.mark.parametrize(("when", "step"), some([("before", 4), ("after", 8), ("before", 11), ("after", 14)], 1, of=2))
 def test_who_is_killed_at_any_step_loses_nothing_and_doubles_nothing(archive, tmp_path, step, when):
     name = past_day(days_ago(20), IDS)
     environment = os.environ | {"DATABASE_URL": url_of_test_database()}
