@@ -49,6 +49,7 @@ from tasks_app.sql import run
 from tasks_app.testing import run_due
 from tests.support.alarms import alarm_ids, rule
 from tests.support.engine import claim_due, expire_lease
+from tests.support.live import all_chores_are_done
 from tests.support.moves import away, claimed, settled, started
 from tests.support.operators import operator
 
@@ -78,6 +79,7 @@ def _moved_once(settings, monkeypatch):
 
 @pytest.fixture
 def fleet():
+    all_chores_are_done()
     beat = Chores(nodes.new_node_id(), "beat-1")
     beat.run_once()
     beat.wait_aside()
@@ -516,6 +518,7 @@ def test_canaries_that_fly_already_do_so_as_often_as_the_setting_says_now(fleet,
 
 def test_the_row_of_a_chore_says_when_it_was_done_and_since_when_and_why_it_fails(fleet, canaries_fly):
     beat = Chores(nodes.new_node_id(), "beat-1")
+    MaintenanceEntry.objects.update(done_at=None)
 
     def entry() -> MaintenanceEntry:
         MaintenanceEntry.objects.update(next_at=Now())

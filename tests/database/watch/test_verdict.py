@@ -28,6 +28,7 @@ from tasks_app.models import MaintenanceEntry, Node, ScheduleTask, TaskBatch
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, expire_lease, run_due
+from tests.support.live import all_chores_are_done
 from tests.support.marks import commits
 from tests.support.moves import dead
 from tests.support.operators import operator
@@ -64,6 +65,7 @@ def told() -> tuple[str, int]:
 def beat(settings) -> Chores:
     # Nobody falls silent while a test runs.
     settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 30.0, "SHARD_LEASE_SECONDS": 30.0}
+    all_chores_are_done()
     beat = Chores(nodes.new_node_id(), "beat-1")
     beat.run_once()
     beat.wait_aside()
@@ -73,7 +75,7 @@ def beat(settings) -> Chores:
 
 @pytest.fixture(autouse=True)
 def worker(beat) -> None:
-    """With a beat that has done its chores, all is well: the first test says so for all of them."""
+    """With a beat whose chores are done, all is well: the first test says so for all of them."""
     nodes.report_worker(nodes.new_node_id(), "worker-1", 2, list(LANES))
 
 
@@ -82,6 +84,15 @@ def do_chores(beat: Chores, *names: str) -> None:
     MaintenanceEntry.objects.filter(name__in=names).update(next_at="2020-01-01T00:00:00Z")
     beat.run_once()
     beat.wait_aside()
+
+
+def test_after_a_round_of_all_chores_all_is_well(beat):
+    MaintenanceEntry.objects.all().delete()
+    beat.run_once()
+    beat.wait_aside()
+    Node.objects.update(renewed_at=Now())
+
+    assert told() == (f"{WELL}.", OK)
 
 
 # ---- dead, paused ----
