@@ -56,27 +56,32 @@ def everything() -> tuple:
     return tuple(list(table.objects.order_by("id").values()) for table in tables)
 
 
-@pytest.mark.parametrize("state", ArticleStatus)
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_in_every_state_moves_as_the_table_says_or_changes_nothing(verb, state):
+@pytest.mark.parametrize(("verb", "state"), [move for move in LEGAL if move[0] in VERBS])
+def test_a_verb_moves_an_article_as_the_table_says(verb, state):
     article = IN_STATE[state]()
-    before, events, all_rows = row(article), history(article), everything()
+    before, events = row(article), history(article)
 
-    if (verb, state) in LEGAL:
-        VERBS[verb](article, actor="bob")
+    VERBS[verb](article, actor="bob")
 
-        after = row(article)
-        assert after.status == LEGAL[verb, state]
-        assert after.revision == before.revision + 1
-        assert history(article) == [*events, verb]
-        event = ArticleEvent.objects.get(article_id=article, revision=after.revision)
-        assert (event.source, event.target, event.actor) == (state, after.status, "bob")
-    else:
+    after = row(article)
+    assert after.status == LEGAL[verb, state]
+    assert after.revision == before.revision + 1
+    assert history(article) == [*events, verb]
+    event = ArticleEvent.objects.get(article_id=article, revision=after.revision)
+    assert (event.source, event.target, event.actor) == (state, after.status, "bob")
+
+
+@pytest.mark.parametrize("state", ArticleStatus)
+def test_a_verb_that_the_table_does_not_have_changes_nothing(state):
+    article = IN_STATE[state]()
+    all_rows = everything()
+
+    for verb in (one for one in VERBS if (one, state) not in LEGAL):
         with pytest.raises(IllegalMove) as refused:
             VERBS[verb](article, actor="bob")
 
-        assert refused.value.allowed == allowed_moves(state)
-        assert everything() == all_rows
+        assert refused.value.allowed == allowed_moves(state), verb
+        assert everything() == all_rows, verb
 
 
 @pytest.mark.parametrize("verb", VERBS)

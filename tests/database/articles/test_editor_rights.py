@@ -30,15 +30,15 @@ def test_staff_who_may_look_see_everything_and_no_way_to_change_it():
         assert "You can view this article, but not change it." in text_of(answer)
 
 
-@pytest.mark.parametrize("verb", sorted(VERBS))
-def test_a_button_pressed_by_hand_without_the_right_is_forbidden_in_every_state(verb):
+def test_a_button_pressed_by_hand_without_the_right_is_forbidden_in_every_state():
     client = looker()
     for make in EVERY_STATE:
         article = make()
         before = row(article)
-        sent = page(article) | {"title": "Mine", "offline_time": "2099-01-01T00:00", "verb": verb}
-        assert client.post(url(article), sent).status_code == 403
-        assert (row(article).revision, row(article).status) == (before.revision, before.status)
+        sent = page(article) | {"title": "Mine", "offline_time": "2099-01-01T00:00"}
+        for verb in sorted(VERBS):
+            assert client.post(url(article), sent | {"verb": verb}).status_code == 403, verb
+            assert (row(article).revision, row(article).status) == (before.revision, before.status), verb
 
 
 def test_whoever_may_not_add_can_neither_open_nor_send_the_form_for_a_new_article():
