@@ -239,21 +239,23 @@ def test_a_reschedule_takes_a_delay_instead_of_a_time(api, by_id):
 KEYS = ["order 7/a", " spaces at both ends ", "?a=b&c#d", "50%+20%", "größe 雪 😀", '"quoted" \\ \'', "../..", "7"]
 
 
-@pytest.mark.parametrize("key", [*KEYS, 7, -7, 10**40])
-def test_a_key_may_be_any_text_or_number(api, key):
-    made = api.post("/tasks", {"task_type": "T_QUIET", "key": key, "delay": 60})
-    found = api.get(f"/tasks?task_type=T_QUIET&key={quote(str(key), safe='')}")
-    moved = api.post("/tasks/reschedule", {"task_type": "T_QUIET", "key": key, "delay": 60})
+def test_a_key_may_be_any_text_or_number(api):
+    for key in (*KEYS, -7, 10**40):
+        made = api.post("/tasks", {"task_type": "T_QUIET", "key": key, "delay": 60})
+        found = api.get(f"/tasks?task_type=T_QUIET&key={quote(str(key), safe='')}")
+        moved = api.post("/tasks/reschedule", {"task_type": "T_QUIET", "key": key, "delay": 60})
 
-    assert (made.status, made.body["key"]) == (201, str(key))
-    assert [task["id"] for task in found.body["items"]] == [made.body["id"]]
-    assert (moved.body["outcome"], moved.body["task_id"]) == ("UPDATED", made.body["id"])
+        assert (made.status, made.body["key"]) == (201, str(key))
+        assert [task["id"] for task in found.body["items"]] == [made.body["id"]], key
+        assert (moved.body["outcome"], moved.body["task_id"]) == ("UPDATED", made.body["id"]), key
+    assert api.post("/tasks/reschedule", UNIT | {"key": 7, "delay": 60}).body["outcome"] == "UPDATED", "it is '7'"
 
 
-@pytest.mark.parametrize("key", [10**200, 7.5, True, None, "", "\x00", "a\tb", "x" * 201, [], {}])
-def test_what_can_be_no_key_is_refused(api, key):
-    for path in ("/tasks", "/tasks/reschedule"):
-        assert api.post(path, {"task_type": "T_QUIET", "key": key, "delay": 60}).code == "SCH_422_INVALID"
+def test_what_can_be_no_key_is_refused(api):
+    for key in (10**200, 7.5, True, None, "", "\x00", "a\tb", "x" * 201, [], {}):
+        for path in ("/tasks", "/tasks/reschedule"):
+            answer = api.post(path, {"task_type": "T_QUIET", "key": key, "delay": 60})
+            assert answer.code == "SCH_422_INVALID", (path, key)
 
 
 def test_jobs_of_every_name_are_found_and_paged(api):
@@ -273,6 +275,6 @@ def test_jobs_of_every_name_are_found_and_paged(api):
         assert [job["name"] for job in api.get(f"/jobs?name={quote(name, safe='')}").body["items"]] == [name]
 
 
-@pytest.mark.parametrize("after", ["0", "-1", "x", "1.5", "", " 1", "１", "9" * 30, "%00"])
-def test_a_place_in_a_list_that_nobody_gave_is_refused(api, after):
-    assert api.get(f"/tasks?after={after}").code == "SCH_422_INVALID"
+def test_a_place_in_a_list_that_nobody_gave_is_refused(api):
+    for after in ("0", "-1", "x", "1.5", "", " 1", "１", "9" * 30, "%00"):
+        assert api.get(f"/tasks?after={after}").code == "SCH_422_INVALID", after

@@ -15,15 +15,20 @@ class Built:
     folder: Path
     sdist: Path
     wheel: Path  # from the sdist, as `python -m build` makes it
-    wheel_of_tree: Path
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    folder, direct = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("direct")
+    folder = tmp_path_factory.mktemp("dist")
     build("--outdir", str(folder))
-    build("--wheel", "--outdir", str(direct))
-    return Built(folder, *folder.glob("*.tar.gz"), *folder.glob("*.whl"), *direct.glob("*.whl"))
+    return Built(folder, *folder.glob("*.tar.gz"), *folder.glob("*.whl"))
+
+
+@pytest.fixture
+def wheel_of_tree(tmp_path: Path) -> Path:
+    build("--wheel", "--outdir", str(tmp_path))
+    [wheel] = tmp_path.glob("*.whl")
+    return wheel
 
 
 def build(*options: str) -> None:

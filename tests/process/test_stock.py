@@ -103,7 +103,7 @@ def test_every_product_is_written_once_a_window_although_a_worker_is_killed_and_
     stack, writes, settings
 ):
     """One fleet for both: starting one takes longest."""
-    size = {"products": 600, "rate": 300, "burst": 100}
+    size = {"products": 240, "rate": 120, "burst": 40}
     with stock_service(latency_ms=5, failures=0.02, timeouts=0.001) as service:
         most_lost = roll_twice(stack, service, settings, timeout=90, window=3.0, **size)
         assert service.told()["statuses"]["503"] > 0
