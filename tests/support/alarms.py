@@ -3,6 +3,7 @@
 from datetime import timedelta
 from uuid import uuid4
 
+from django.db import connection
 from django.db.models import F
 
 from tasks_app.engine.beat.alarms.reading import read_events
@@ -82,6 +83,7 @@ def alarm_ids(tenant: str = "default") -> dict[str, int]:
         made = channel("there", most_per_hour=1, tenant=tenant)
         sealed = seal(unseal(made.target, bound_to(made.id)), bound_to(EXAMPLE))
         AlarmChannel.objects.filter(id=made.id).update(id=EXAMPLE, permits=0, target=sealed)
+        _give_out_others(EXAMPLE)
         watched = [AlarmChannel.objects.get(id=EXAMPLE)]
         watching = rule("there", channels=watched, task_types=("T_PLAIN",), tenant=tenant)
         about = {"condition": "dead", "cause": "E", "task_type": "T_PLAIN", "calm_at": watching.created_at}
@@ -92,6 +94,13 @@ def alarm_ids(tenant: str = "default") -> dict[str, int]:
         )  # fmt: skip
     one = AlarmIncident.objects.get()
     return {"rule_id": one.rule, "channel_id": EXAMPLE, "incident_id": one.id}
+
+
+def _give_out_others(taken: int) -> None:
+    """The next channel has another id, however few there have been."""
+    with connection.cursor() as cursor:
+        sequence = f"pg_get_serial_sequence('{AlarmChannel._meta.db_table}', 'id')"
+        cursor.execute(f"SELECT setval({sequence}, greatest(nextval({sequence}), %s))", [taken])
 
 
 def kinds(**wanted) -> list[str]:

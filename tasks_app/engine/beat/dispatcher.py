@@ -62,7 +62,7 @@ class Look:
 
 
 class Dispatcher:
-    _claims_herds = True
+    claims_herds = True
 
     def __init__(self, name: str, publish: Callable[[Sequence[ClaimedBatch]], None], listener: Listener) -> None:
         self._name = name
@@ -410,7 +410,7 @@ class Dispatcher:
         begun = self._clock.now() if self._clock.known else -inf
         probe = [lane for lane in LANES if lane not in self._backlog]
         besides = everything or self._gates.stale
-        herds = self._claims_herds and not self._several
+        herds = self.claims_herds and not self._several
         seen = peek(self._name, self._shards, probe, limited, self._since, besides=besides, herds=herds)
         self._clock.learn(seen.clock, asked, time.monotonic())
         if seen.besides is not None:

@@ -17,7 +17,7 @@ MOST = 20_000
 
 
 class ReadAheadDispatcher(Dispatcher):
-    _claims_herds = False  # what is due next lies in the wheel
+    claims_herds = False  # what is due next lies in the wheel
 
     def __init__(self, name: str, publish: Callable[[Sequence[ClaimedBatch]], None], listener: Listener) -> None:
         super().__init__(name, publish, listener)
