@@ -23,7 +23,7 @@ from .edits import PREFIX, Effects, Row, wrong_edits
 from .events import EventEvidence, Matched, wrong_events
 from .fleet import Fleet
 from .graphs import out_of_order
-from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence
+from .oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence, given_twice
 from .receiver import WEBHOOK
 from .scenarios import LEAVING, WORKERS, Fault, Scenario
 from .subscribers import BAD, GOOD
@@ -56,8 +56,9 @@ def gather(
     batches = _query(f"SELECT ids, ok + failed, reaped FROM {BATCHES} WHERE started_at IS NOT NULL")
     left = leaving.newest(leaving.copies(LEAVING)) if scenario.leaves else {}
     edits = [_unless_lost(json.loads(line), lost) for line in journal.read(EDITS)]
-    keys = {call["task"]: call["key"] for call in (*calls, *again, *edits) if "task" in call}
-    keys |= dict(_query(f"SELECT id, biz_key FROM {TASKS}")) | {one.id: one.key for one in left.values()}
+    answered = [(call["task"], call["key"]) for call in (*calls, *again, *edits) if call.get("task")]
+    found = dict(_query(f"SELECT id, biz_key FROM {TASKS}"))
+    keys = dict(answered) | found | {one.id: one.key for one in left.values()}
     reported = _reported() if scenario.lags else Reported()
     unsettled = [ids for ids, settled, _ in batches if settled < len(ids)]
     events = _events(scenario, reported) if scenario.events else None
@@ -100,6 +101,7 @@ def gather(
             )
         ),
         wrong_answers=_wrong_answers(again, calls if scenario.lags else []),
+        wrong_numbers=list(given_twice(answered, found)),
         wrong_leaving=_wrong_leaving(left) if scenario.leaves else [],
         wrong_curbs=_wrong_curbs() if scenario.holds else [],
         wrong_starts=_wrong_starts(fleet) if scenario.sites else [],

@@ -4,7 +4,7 @@ Plain Python over plain evidence, so that a test can hand it a lost task and see
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 
 ACCEPTED, UNKNOWN, REFUSED = "accepted", "unknown", "refused"
@@ -61,6 +61,7 @@ class Evidence:
     wrong_drains: list[str] = field(
         default_factory=list
     )  # of workers that started something although they were drained
+    wrong_numbers: list[str] = field(default_factory=list)  # that two tasks have had
     wrong_starts: list[str] = field(default_factory=list)  # by a site while another one was open
     wrong_turns: list[str] = field(default_factory=list)  # instances of a job that overlapped, or never ended
 
@@ -126,6 +127,14 @@ def judge(evidence: Evidence) -> Verdict:
         events_told=evidence.events_told,
         faults_found=seen.sentences(),
     )
+
+
+def given_twice(answered: Iterable[tuple[int, str]], found: Mapping[int, str]) -> Iterator[str]:
+    """Numbers that callers were told of, and that other tasks have now, or others were told of."""
+    owners = dict(found)
+    for number, key in dict.fromkeys(answered):
+        if owners.setdefault(number, key) != key:
+            yield f"{key} was task {number}, and so is {owners[number]}"
 
 
 class _Findings:
@@ -241,6 +250,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("curb", sentence)
     for sentence in evidence.wrong_answers:
         seen.add("wrong_answer", sentence)
+    for sentence in evidence.wrong_numbers:
+        seen.add("number", sentence)
     for sentence in evidence.wrong_edits:
         seen.add("edit", sentence)
     for sentence in evidence.wrong_events:

@@ -27,7 +27,6 @@ log = logging.getLogger(__name__)
 ITSELF = "punctual"  # who acts, when nobody told it to
 SUBJECT = "installation"
 QUARANTINED = "installation.quarantined"  # the event
-SKIPPED_NUMBERS = 10_000  # of tasks and events, after a failover
 # What a server answers that keeps its own files to itself.
 _REFUSED = (
     psycopg.errors.InsufficientPrivilege,
@@ -211,7 +210,6 @@ def _adopt(facts: Facts) -> None:
         # A process of this version beside beats of one before, which give no sign of life here, says nothing of them.
         note_adopted(facts, alive=found.finding is Finding.PROMOTED)
         if found.finding is Finding.PROMOTED:
-            run("skip_numbers", {"numbers": SKIPPED_NUMBERS})
             audit(Operator(ITSELF, found.reason), "adopt", [Entry(SUBJECT, "adopted", detail=facts.as_json())])
             log.warning("installation.adopted reason=%r", found.reason)
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 
 from tasks_app.client import handler
@@ -18,7 +18,7 @@ from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.witness import KEPT_TASKS, TOLD, WITNESS, Witness, note_server, server_timeline
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.claim import return_unstarted
-from tasks_app.lifecycle.installation import SKIPPED_NUMBERS, look, read_installation
+from tasks_app.lifecycle.installation import look, read_installation
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, OutboxEvent, ScheduleTask, TaskBatch
 from tests.support.engine import run_due
@@ -26,6 +26,8 @@ from tests.support.marks import commits
 from tests.support.moves import claimed, scheduled, state
 from tests.support.quarantine import noted
 from tests.support.site import at
+
+SKIPPED = 1_000_000  # numbers, after a failover
 
 pytestmark = commits
 
@@ -304,6 +306,28 @@ def test_numbers_that_a_lost_primary_may_have_given_out_are_not_given_out_again(
     assert look().state == "ACTIVE"
 
     [after] = scheduled("b")
-    assert after - before > SKIPPED_NUMBERS
-    assert OutboxEvent.objects.latest("id").id > SKIPPED_NUMBERS
+    assert after - before > SKIPPED
+    assert OutboxEvent.objects.latest("id").id > SKIPPED
     assert ScheduleTask.objects.count() == 2
+
+
+def test_nor_are_they_before_anybody_has_looked_at_the_new_primary():
+    noted(timeline=0)
+    [before] = scheduled("a")
+    event = OutboxEvent.objects.latest("id").id
+    connection.close()  # a session knows which server it is on
+
+    after = scheduled("b", "c")
+    again = scheduled("d")
+
+    assert after[0] - before > SKIPPED
+    assert [*after, *again] == list(range(after[0], after[0] + 3))  # only the first statement of a session looks
+    assert OutboxEvent.objects.latest("id").id - event > SKIPPED
+
+
+def test_a_session_on_the_server_that_is_noted_skips_none():
+    noted()
+    [before] = scheduled("a")
+    connection.close()
+
+    assert scheduled("b") == [before + 1]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chaos.oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence, judge
+from chaos.oracle import ACCEPTED, REFUSED, UNKNOWN, Asked, Evidence, given_twice, judge
 
 ROW, LINE = Asked(ACCEPTED, transactional=True), Asked(ACCEPTED, transactional=False)
 GOOD = Evidence(
@@ -186,3 +186,10 @@ def test_a_campaign_that_went_wrong_is_seen(harm, told):
     found = judge(replace(CAMPAIGN, **harm))
 
     assert any(told in sentence for sentence in found.faults_found)
+
+
+def test_a_number_that_two_tasks_have_had_is_found_whether_the_first_is_still_there_or_not():
+    asked = [(1, "a"), (1, "a"), (2, "b"), (3, "c"), (3, "d")]
+
+    assert list(given_twice(asked, {1: "a"})) == ["d was task 3, and so is c"]
+    assert list(given_twice(asked[:3], {2: "e"})) == ["b was task 2, and so is e"]
