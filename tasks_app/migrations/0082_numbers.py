@@ -6,23 +6,26 @@ looks whether its server is the one that is noted; and who notes another one ski
 
 from django.db import migrations
 
-# A session never leaves its server, so one look is enough for each. Numbers that are drawn twice as often are no harm:
-# until somebody notes the new server, each session skips some.
+# A session never leaves its server, so one look is enough for each. Until somebody notes the new server, each skips some.
 FUNCTIONS = """
 SELECT set_config('punctual.path', current_setting('search_path'), TRUE),
        set_config('search_path', relnamespace::regnamespace || ', pg_temp', TRUE)
 FROM pg_class WHERE oid = 'punctual_task'::regclass;
 
-CREATE FUNCTION punctual_skip_numbers() RETURNS void
+CREATE OR REPLACE FUNCTION punctual_skip_numbers() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
+    -- One at a time: else one could set back what the other has set, and from which others have drawn. No transaction waits
+    -- for the lock of another for longer than this takes.
+    PERFORM pg_advisory_lock(hashtextextended('punctual_numbers', 0));
     -- More than any standby lags behind that is promoted; there are numbers for nine trillion failovers.
     PERFORM setval(s.name, nextval(s.name) + 1000000)
     FROM unnest(ARRAY[pg_get_serial_sequence('punctual_task', 'id'), pg_get_serial_sequence('punctual_outbox', 'id')])
          AS s(name);
+    PERFORM pg_advisory_unlock(hashtextextended('punctual_numbers', 0));
 END $$;
 
-CREATE FUNCTION punctual_know_server() RETURNS trigger
+CREATE OR REPLACE FUNCTION punctual_know_server() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
     noted integer;
@@ -43,11 +46,11 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE FUNCTION punctual_other_server() RETURNS trigger
+CREATE OR REPLACE FUNCTION punctual_other_server() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     PERFORM punctual_skip_numbers();
-    RETURN NULL;
+    RETURN NEW;
 END $$;
 
 REVOKE EXECUTE ON FUNCTION punctual_skip_numbers() FROM PUBLIC;
@@ -56,31 +59,31 @@ REVOKE EXECUTE ON FUNCTION punctual_other_server() FROM PUBLIC;
 SELECT set_config('search_path', current_setting('punctual.path'), TRUE);
 """
 DROP_FUNCTIONS = """
-DROP FUNCTION punctual_other_server();
-DROP FUNCTION punctual_know_server();
-DROP FUNCTION punctual_skip_numbers();
+DROP FUNCTION IF EXISTS punctual_other_server();
+DROP FUNCTION IF EXISTS punctual_know_server();
+DROP FUNCTION IF EXISTS punctual_skip_numbers();
 """
 
-DRAWN_FROM = ("punctual_task", "punctual_outbox")
-UNKNOWN = "coalesce(current_setting('punctual.knows_server', TRUE), '') = ''"
-TRIGGERS = "".join(
-    f"CREATE TRIGGER punctual_know_server BEFORE INSERT ON {table} FOR EACH STATEMENT"
-    f" WHEN ({UNKNOWN}) EXECUTE FUNCTION punctual_know_server();\n"
-    for table in DRAWN_FROM
-)
+BEFORE_THE_FIRST = """
+CREATE OR REPLACE TRIGGER punctual_know_server BEFORE INSERT ON {0} FOR EACH STATEMENT
+WHEN (coalesce(current_setting('punctual.knows_server', TRUE), '') = '') EXECUTE FUNCTION punctual_know_server();
+"""
 NOTED = """
-CREATE TRIGGER punctual_other_server AFTER UPDATE OF facts ON punctual_installation FOR EACH ROW
+CREATE OR REPLACE TRIGGER punctual_other_server BEFORE UPDATE OF facts ON punctual_installation FOR EACH ROW
 WHEN (OLD.facts->>'timeline' <> NEW.facts->>'timeline') EXECUTE FUNCTION punctual_other_server();
 """
-DROP_TRIGGERS = "".join(f"DROP TRIGGER punctual_know_server ON {table};\n" for table in DRAWN_FROM)
-DROP_NOTED = "DROP TRIGGER punctual_other_server ON punctual_installation;"
+DROP = "DROP TRIGGER IF EXISTS {1} ON {0};"
 
 
 class Migration(migrations.Migration):
+    atomic = False  # it waits for one table while it has no other; what is there already is no harm
     dependencies = [("tasks_app", "0081_sieves")]
 
     operations = [
         migrations.RunSQL(FUNCTIONS, DROP_FUNCTIONS),
-        migrations.RunSQL(TRIGGERS, DROP_TRIGGERS),
-        migrations.RunSQL(NOTED, DROP_NOTED),
+        *(
+            migrations.RunSQL(BEFORE_THE_FIRST.format(table), DROP.format(table, "punctual_know_server"))
+            for table in ("punctual_task", "punctual_outbox")
+        ),
+        migrations.RunSQL(NOTED, DROP.format("punctual_installation", "punctual_other_server")),
     ]

@@ -21,6 +21,7 @@ from tasks_app.lifecycle.claim import return_unstarted
 from tasks_app.lifecycle.installation import look, read_installation
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, OutboxEvent, ScheduleTask, TaskBatch
+from tests.support.contend import contend
 from tests.support.engine import run_due
 from tests.support.marks import commits
 from tests.support.moves import claimed, scheduled, state
@@ -323,6 +324,21 @@ def test_nor_are_they_before_anybody_has_looked_at_the_new_primary():
     assert after[0] - before > SKIPPED
     assert [*after, *again] == list(range(after[0], after[0] + 3))  # only the first statement of a session looks
     assert OutboxEvent.objects.latest("id").id - event > SKIPPED
+
+
+def test_two_sessions_that_skip_together_set_nothing_back():
+    noted(timeline=0)
+    drawn = []
+
+    def skip_as_another_session_does():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('punctual_numbers', 0))")
+            cursor.execute("SELECT setval(s, nextval(s) + 100) FROM pg_get_serial_sequence('punctual_task', 'id') AS s")
+            drawn.extend(cursor.fetchone())
+
+    [late] = contend(skip_as_another_session_does, lambda: scheduled("a"))
+
+    assert late.waited and late.value[0] > drawn[0] + SKIPPED
 
 
 def test_a_session_on_the_server_that_is_noted_skips_none():
