@@ -1,8 +1,10 @@
 """The beats, workers and the client of a run: starts them, and starts again what dies, as an init system would."""
 
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -115,6 +117,13 @@ class Fleet:
 
     def logs(self) -> str:
         return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in self._log_files())
+
+    def keep_logs(self) -> Path:
+        """What processes have logged and noted, in a place that stays when the stack is gone."""
+        kept = Path(tempfile.mkdtemp(prefix="punctual-chaos-failed-"))
+        for path in (*self._log_files(), *self.folder.glob("*.journal")):
+            shutil.copy(path, kept)
+        return kept
 
     def _log_files(self) -> list[Path]:
         return sorted(self.folder.glob("*.log"))

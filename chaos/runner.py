@@ -160,7 +160,7 @@ class _Run:
         found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends(), evidence.starts())
         result = Result(self.scenario, self.seed, verdict, found, round(drained_after, 1))
         if not result.passed:
-            print(self.fleet.logs(), file=sys.stderr)
+            print(f"{self.fleet.logs()}\nAll logs and journals: {self.fleet.keep_logs()}", file=sys.stderr)
         return result
 
     def _wishes(self, tasks: int) -> list[Wish]:

@@ -1,5 +1,6 @@
 """A process that has ended is named with its exit code and its last lines."""
 
+import shutil
 import signal
 import subprocess
 
@@ -49,3 +50,17 @@ def test_one_that_may_end_and_start_again_has_ended_only_at_the_start_that_count
     assert fleet.ended(starts=2) is None
     member.restarts = 1
     assert "worker-1 ended" in fleet.ended(starts=2)
+
+
+def test_logs_and_journals_stay_when_the_stack_is_gone(fleet, monkeypatch, tmp_path_factory):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("kept")))
+    for name in ("worker-1.log", "client.journal", "go"):
+        (fleet.folder / name).write_text(name)
+
+    kept = fleet.keep_logs()
+    shutil.rmtree(fleet.folder)
+
+    assert {path.name: path.read_text() for path in kept.iterdir()} == {
+        "worker-1.log": "worker-1.log",
+        "client.journal": "client.journal",
+    }
