@@ -17,6 +17,7 @@ from .proxy import Proxy
 from .receiver import Receiver
 from .rubbish import RUBBISH, forged
 from .scenarios import Fault
+from .split import Split
 
 QUEUE_PREFIX = "punctual:"  # of every key in Redis
 
@@ -34,6 +35,7 @@ class Faults:
         self.drains: list[draining.Drained] = []  # of workers, one after the other
         self.cut_at = self.promoted_at = 0.0  # of the standby; what was acknowledged in between may be lost
         self.proxy: Proxy | None = None  # between site main and the database, if there are two sites
+        self.split: Split | None = None  # between them, if each has a server of the database
 
     def begin(self, fault: Fault) -> None:
         getattr(self, f"begin_{fault.kind}")(fault.target)
@@ -158,6 +160,15 @@ class Faults:
 
     def end_cut_site(self, _: str) -> None:
         self.proxy.heal()
+
+    def begin_split(self, _: str) -> None:
+        self.split.begin()
+
+    def begin_promote(self, _: str) -> None:
+        self.split.promote()
+
+    def end_split(self, _: str) -> None:
+        self.split.end()
 
     def begin_cut_connections(self, _: str) -> None:
         self._services.postgres.wait_ready()  # it may just come back from an earlier fault

@@ -63,6 +63,7 @@ class Evidence:
     )  # of workers that started something although they were drained
     wrong_numbers: list[str] = field(default_factory=list)  # that two tasks have had
     wrong_starts: list[str] = field(default_factory=list)  # by a site while another one was open
+    wrong_sides: list[str] = field(default_factory=list)  # done on a primary after another was promoted
     wrong_turns: list[str] = field(default_factory=list)  # instances of a job that overlapped, or never ended
 
 
@@ -246,6 +247,8 @@ def _judge_run(evidence: Evidence, seen: _Findings) -> None:
         seen.add("drain", sentence)
     for sentence in evidence.wrong_starts:
         seen.add("site", sentence)
+    for sentence in evidence.wrong_sides:
+        seen.add("side", sentence)
     for sentence in evidence.wrong_curbs:
         seen.add("curb", sentence)
     for sentence in evidence.wrong_answers:

@@ -28,6 +28,7 @@ from .oracle import FINAL, Verdict, judge
 from .receiver import WEBHOOK, Receiver
 from .recovery import Recovery, recoveries
 from .scenarios import LEAVING, RUN_LEASE_SECONDS, WAVES, Fault, Scenario
+from .split import Split
 from .workload import (
     BACKFILLED_TYPE,
     MENDED,
@@ -145,6 +146,10 @@ class _Run:
         return self._result(wishes, drained_after)
 
     def _found_sites(self, ending: ExitStack) -> None:
+        if self.scenario.standby:
+            split = self.faults.split = Split(self.stack, ending)
+            self.fleet.env_of = split.environment
+            return
         url = self.stack.env["DATABASE_URL"]
         proxy = self.faults.proxy = sites.proxy_of(url)
         ending.callback(proxy.close)
@@ -156,7 +161,11 @@ class _Run:
         lost = (self.faults.cut_at, self.faults.promoted_at) if self.scenario.lags else None
         found = evidence.gather(self.scenario, self.script, wishes, self.fleet, (self.calm, self.end), lost)
         wrong_drains = evidence.wrong_drains(self.faults.drains) if self.scenario.drains else []
-        verdict = judge(replace(found, wrong_copies=self.faults.wrong_copies, wrong_drains=wrong_drains))
+        wrong_sides = self.faults.split.wrong if self.faults.split else []
+        found = replace(
+            found, wrong_copies=self.faults.wrong_copies, wrong_drains=wrong_drains, wrong_sides=wrong_sides
+        )
+        verdict = judge(found)
         found = recoveries(self.begun, evidence.finishes(), evidence.batch_ends(), evidence.starts())
         result = Result(self.scenario, self.seed, verdict, found, round(drained_after, 1))
         if not result.passed:

@@ -46,6 +46,7 @@ class Fault:
             "lose_primary": everybody,
             "stall_site": SLOTS,
             "cut_site": SLOTS,
+            "split": SLOTS,
         }.get(self.kind, 0)
 
     def __str__(self) -> str:
@@ -171,6 +172,15 @@ def _site(dice: random.Random) -> Iterable[Fault]:
         yield Fault(at + round(dice.uniform(0.5, 3), 2), "switch_site", "b")
         at += 24
         yield Fault(at, "switch_site", "main")
+
+
+def _split(dice: random.Random) -> Iterable[Fault]:
+    """Site b goes on with a promoted standby, and the primary beside site main is found and stopped only later."""
+    at = round(dice.uniform(10, 14), 2)
+    lasting = round(dice.uniform(12, 16), 2)
+    yield Fault(at, "split", "sites", lasting)
+    yield Fault(round(at + dice.uniform(1, 4), 2), "promote", "b")
+    yield Fault(round(at + lasting + 10, 2), "switch_site", "main")
 
 
 def _cut(dice: random.Random) -> Iterable[Fault]:
@@ -340,6 +350,15 @@ ALL = {
             "two sites; one takes over from the other and back, also while that is cut off from the database",
             104,
             _site,
+            sites=True,
+        ),
+        Scenario(
+            "split",
+            "two sites that lose sight of each other: the standby beside one is promoted, the primary beside the other "
+            "goes on",
+            54,
+            _split,
+            standby=True,
             sites=True,
         ),
         Scenario("cut-connections", "all database connections terminated every 2 s", 40, _cut),
