@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import STDOUT, Popen
 
-from tasks_app.embedded.processes import spawn
+from tasks_app.embedded.processes import last_words, spawn
 
 from .scenarios import BEATS, SLOTS, WORKERS
 
 ROOT = Path(__file__).resolve().parent.parent
 RESTART_SECONDS = 0.5  # a process that ended is started again after this
 STOP_SECONDS = 15.0  # one told to stop and still there after this is killed, and counted
-LAST_LINES = 10  # that a process has printed: a traceback's end says what is wrong
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
@@ -151,11 +150,6 @@ class Fleet:
         if member.told_to_stop_at is not None and now - member.told_to_stop_at > STOP_SECONDS:
             self.hung += 1
             member.signal_group(signal.SIGKILL)
-
-
-def last_words(name: str, code: int, log: Path) -> str:
-    lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
-    return "\n".join([f"{name} ended with exit code {code}. Its last lines:", *(f"  {line}" for line in lines)])
 
 
 def _resident_mb(pid: int) -> int:

@@ -18,11 +18,12 @@ from django.db import connection
 from django.db.models import Max
 
 from scheduler_project.temporary import TemporaryStack, temporary_stack
+from tasks_app.embedded.processes import last_words
 
 from . import curbs, journal, sites, turns
 from .client import GO, READY
 from .faults import Faults
-from .fleet import ROOT, Fleet, last_words
+from .fleet import ROOT, Fleet
 from .graphs import make_graphs
 from .oracle import FINAL, Verdict, judge
 from .receiver import WEBHOOK, Receiver

@@ -10,6 +10,9 @@ import signal
 import sys
 import time
 
+from django.core.exceptions import ImproperlyConfigured
+
+from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.embedded import EmbeddedError
 
 from .kinds import DRILLS
@@ -32,7 +35,7 @@ def main() -> int:
         told = perform(DRILLS[wanted["drill"]], Options(**wanted["options"]), say)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except EmbeddedError as error:
+    except (EmbeddedError, ImproperlyConfigured, InvalidConfiguration) as error:
         sys.stderr.write(f"{error}\n")
         return CANT
     sys.stdout.write(json.dumps(told) + "\n")

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ from tasks_app.sql import execute
 from .journal import Reader
 from .judging import Asked, Done, Evidence, first_runs, is_back
 from .load import Load
-from .stack import READY_SECONDS, Stack
+from .stack import READY_SECONDS, Member, Stack
 from .words import EFFECTS, REST, SLOW, SUBSCRIBER, TICK
 
 TICK_SECONDS = 0.05
@@ -71,9 +71,18 @@ class Scene:
             self.done.append(Done(key, float(began), float(committed)))
         self.told.update(self._readers["events"].lines())
 
-    def wait(self, condition: Callable[[], object], what: str, seconds: float = READY_SECONDS) -> None:
+    def wait(
+        self,
+        condition: Callable[[], object],
+        what: str,
+        seconds: float = READY_SECONDS,
+        *,
+        needs: Iterable[Member] = (),
+    ) -> None:
+        """As that of the stack, and reads what the journals say meanwhile."""
         deadline = time.monotonic() + seconds
         while not condition():
+            self.stack.refuse_ended(needs)
             if time.monotonic() > deadline:
                 raise EmbeddedError(f"Waited {seconds:g} s in vain for {what}.\n{self.stack.logs()}")
             self.pause(TICK_SECONDS)
@@ -101,14 +110,16 @@ class Scene:
 
     def warm_up(self, seconds: float) -> None:
         """Load for so long, until all lanes are on time."""
+        members = list(self.stack.members.values())
         begins = self.load.lay_out(seconds)
-        self.wait(lambda: time.time() >= begins, "the first task", 2 * READY_SECONDS)
+        self.wait(lambda: time.time() >= begins, "the first task", 2 * READY_SECONDS, needs=members)
         self.load.start_client()
         self.pause(WARM_SECONDS)
         self.wait(
             lambda: is_back(begins, dict(self.load.asked), self.done, time.time()),
             "all lanes to be on time before the damage",
             WELL_SECONDS,
+            needs=members,
         )
 
     def note_in_flight(self, mark: float) -> None:

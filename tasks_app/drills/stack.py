@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from pathlib import Path
 from tasks_app import embedded
 from tasks_app.embedded import EmbeddedError
 from tasks_app.embedded.postgres import NAME, PORT
-from tasks_app.embedded.processes import spawn, wait_until
+from tasks_app.embedded.processes import last_words, spawn, wait_until
 from tasks_app.embedded.standby import Standby
 
 VARIABLE, SETTINGS = "PUNCTUAL_DRILL", "tasks_app.drills.settings"
@@ -94,12 +94,13 @@ class Stack:
             options = (f"--concurrency={SLOTS}", "-n", f"worker-{site}{number}@drill", *QUIET)
             celery = ("-m", "celery", "--quiet", "-A", "tasks_app", "worker", *options)
             self.run(f"worker-{site}{number}", *celery, **punctual)
-        pids = {str(one.process.pid) for one in (*self.beats, *self.workers)}
-        self.wait(lambda: pids <= self._reported(), "beats and workers that report themselves")
+        fleet = (*self.beats, *self.workers)
+        pids = {str(one.process.pid) for one in fleet}
+        self.wait(lambda: pids <= self._reported(), "beats and workers that report themselves", needs=fleet)
 
     def run(self, name: str, *arguments: str, **punctual: object) -> Member:
         """A Python process of this stack, of this name, with settings of its own; an earlier one is forgotten."""
-        with (self.folder / f"{name}.log").open("a") as log:
+        with self._log_of(name).open("a") as log:
             process = spawn(
                 [sys.executable, *arguments],
                 death_signal=signal.SIGTERM,
@@ -124,12 +125,27 @@ class Stack:
         close_connections()
         our_connection().settings_dict["HOST"] = str(sockets)
 
-    def wait(self, condition: Callable[[], object], what: str, seconds: float = READY_SECONDS) -> None:
+    def wait(
+        self,
+        condition: Callable[[], object],
+        what: str,
+        seconds: float = READY_SECONDS,
+        *,
+        needs: Iterable[Member] = (),
+    ) -> None:
+        """Until the condition holds; in vain if the time is over, or if one that it needs has ended."""
         deadline = time.monotonic() + seconds
         while not condition():
+            self.refuse_ended(needs)
             if time.monotonic() > deadline:
                 raise EmbeddedError(f"Waited {seconds:g} s in vain for {what}.\n{self.logs()}")
             time.sleep(LOOK_SECONDS)
+
+    def refuse_ended(self, members: Iterable[Member]) -> None:
+        """Nobody has killed them: one that has ended would do so at every start."""
+        for one in members:
+            if not one.alive:
+                raise EmbeddedError(last_words(one.name, one.process.returncode, self._log_of(one.name)))
 
     def kill_fleet(self, site: str = "") -> None:
         """All of them, or those of a site, at once."""
@@ -150,6 +166,9 @@ class Stack:
     def logs(self) -> str:
         files = sorted(self.folder.glob("*.log"))
         return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-1500:]}" for path in files)
+
+    def _log_of(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
 
     def _reported(self) -> set[str]:
         from tasks_app.models import Node
@@ -211,10 +230,12 @@ def _set_up(stack: Stack) -> None:
     from django.core.management import call_command
 
     django.setup()
+    from tasks_app.conf import conf
     from tasks_app.sql import execute
 
     from .words import EFFECTS
 
+    conf()  # refuses settings before their processes do
     call_command("migrate", verbosity=0)
     execute(f"CREATE TABLE {EFFECTS} (key text NOT NULL)")
 

@@ -1,4 +1,4 @@
-"""Owns what we know of operating-system processes: start one, recognise it by command line, end it."""
+"""Owns what we know of operating-system processes: start one, know it by command line, end it, say how it ended."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+LAST_LINES = 10  # that a process has printed: a traceback's end says what is wrong
 _PR_SET_PDEATHSIG = 1
 
 # What to send to end a process, and how many seconds each may take.
@@ -88,6 +89,12 @@ def end_child(process: subprocess.Popen[bytes], seconds: float = 5.0) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def last_words(name: str, code: int, log: Path) -> str:
+    """How a process that has ended did so, and the end of what it had printed."""
+    lines = log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+    return "\n".join([f"{name} ended with exit code {code}. Its last lines:", *(f"  {line}" for line in lines)])
 
 
 def _matches(command: str, program: str, argument: str) -> bool:

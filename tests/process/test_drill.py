@@ -113,3 +113,20 @@ def test_ctrl_c_ends_the_temporary_stack_and_leaves_nothing(installation, tmp_pa
     assert (drill.returncode, "Ending the temporary stack" in err) == (130, True)
     assert not folder.exists() and not processes.mention(folder)
     assert nobody_came(doors) and list(tmp_path.iterdir()) == []
+
+
+def test_settings_that_are_refused_are_named_and_leave_nothing(tmp_path):
+    refused = {"RUN_LEASE_SECONDS": 5.0, "HEARTBEAT_SECONDS": 10.0}
+    wanted = {"drill": "worker", "options": {"tasks": 0, "rate": 20, "punctual": refused}}
+    done = subprocess.run(
+        [sys.executable, "-m", "tasks_app.drills", json.dumps(wanted)],
+        cwd=ROOT,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (2, "", False)
+    assert done.stderr.splitlines()[-1].startswith('PUNCTUAL["RUN_LEASE_SECONDS"] is 5 but HEARTBEAT_SECONDS is 10;')
+    assert list(tmp_path.iterdir()) == []

@@ -23,35 +23,38 @@ from tasks_app.embedded.standby import SYNCHRONOUS
 
 if TYPE_CHECKING:
     from tasks_app.drills.scene import Scene
+    from tasks_app.drills.stack import Member
 
 BASE_SECONDS = 1_800.0  # a base of ten million tasks takes minutes
 PROGRESS_SECONDS = 5.0
 
 
-def prepare(scene: Scene, *options: str) -> None:
-    """Bases and the log in both places, as `backup stream` keeps them."""
+def prepare(scene: Scene, *options: str) -> Member:
+    """Bases and the log in both places, as `backup stream`, which is returned, keeps them."""
     from tasks_app.engine.watch.backup_status import read_backups
 
     if find_spec("pyarrow") is None:
         raise EmbeddedError("pyarrow is missing: pip install 'django-punctual[archive]'.")
-    scene.stack.run("backup", "-m", "django", "backup", "stream", *options)
+    backup = scene.stack.run("backup", "-m", "django", "backup", "stream", *options)
     scene.say("manage.py backup stream makes the first base")
     scene.wait(
         lambda: all(one.base and not one.late and not one.error for one in read_backups()),
         "a base, and the log, in both places",
         BASE_SECONDS,
+        needs=[backup],
     )
+    return backup
 
 
 def prepare_synchronous(scene: Scene) -> None:
     """And from then on every commit waits until the stream has it on its disk."""
     from tasks_app.backup.programs import APPLICATION
 
-    prepare(scene, "--synchronous")
+    backup = prepare(scene, "--synchronous")
     server = scene.stack.services.postgres
     server.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{APPLICATION}'")
     server.execute("SELECT pg_reload_conf()")
-    scene.wait(lambda: server.execute(SYNCHRONOUS), "a stream that commits wait for")
+    scene.wait(lambda: server.execute(SYNCHRONOUS), "a stream that commits wait for", needs=[backup])
 
 
 def strike(scene: Scene) -> float:

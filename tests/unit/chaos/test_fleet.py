@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from chaos.fleet import LAST_LINES, Fleet, Member
-from tasks_app.embedded.processes import spawn
+from chaos.fleet import Fleet, Member
+from tasks_app.embedded.processes import LAST_LINES, spawn
 
 
 @pytest.fixture

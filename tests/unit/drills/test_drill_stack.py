@@ -1,11 +1,14 @@
-"""The stack of a drill: what its processes are given, and which of them die with their site."""
+"""The stack of a drill: what its processes are given, which of them die with their site, and what ends a wait."""
 
 import json
 import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tasks_app.drills.stack import VARIABLE, Member, Stack
+from tasks_app.embedded import EmbeddedError
 from tasks_app.embedded.processes import spawn
 
 
@@ -30,6 +33,22 @@ def test_all_processes_of_a_site_die_and_no_others():
     finally:
         for one in members.values():
             one.kill()
+
+
+def test_a_wait_ends_at_once_if_one_that_it_needs_has_ended_and_names_it_with_its_last_lines(tmp_path):
+    stack = Stack(tmp_path, None, None, {"punctual": {}})
+    members = [
+        stack.run("beat-1", "-c", "import signal; signal.pause()"),
+        stack.run("worker-1", "-c", "import sys; print('the settings are wrong'); sys.exit(3)"),
+    ]
+    try:
+        with pytest.raises(EmbeddedError) as ended:
+            stack.wait(lambda: False, "what never comes", needs=members)
+    finally:
+        for one in members:
+            one.kill()
+
+    assert str(ended.value) == "worker-1 ended with exit code 3. Its last lines:\n  the settings are wrong"
 
 
 def _sleeper() -> subprocess.Popen:
