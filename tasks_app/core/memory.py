@@ -4,6 +4,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# A threshold that no process reaches, and that nobody else sets: while it is there, it is ours to put back.
+NEVER = 2**31 - 1
+
 
 def keep_what_is_loaded() -> None:
     """What is loaded by now stays for the life of the process: it need not be walked after every few batches."""
@@ -28,7 +31,12 @@ def collector_paused() -> Iterator[None]:
 @contextmanager
 def loading() -> Iterator[None]:
     """For imports, nothing of which is garbage: it is walked neither meanwhile, which takes a fifth of their time, nor
-    ever after."""
-    with collector_paused():
+    ever after. What is imported may set the collector as it likes, or disable it: that outlasts the imports."""
+    before = gc.get_threshold()
+    gc.set_threshold(NEVER)
+    try:
         yield
         gc.freeze()
+    finally:
+        if gc.get_threshold()[0] == NEVER:
+            gc.set_threshold(*before)

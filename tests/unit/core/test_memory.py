@@ -16,10 +16,12 @@ def collections():
         if phase == "start":
             seen.append(info["generation"])
 
+    before = gc.get_threshold()
     gc.callbacks.append(note)
     yield seen
     gc.callbacks.remove(note)
     gc.enable()
+    gc.set_threshold(*before)
 
 
 def test_nothing_is_collected_while_it_is_paused(collections):
@@ -62,3 +64,28 @@ def test_what_is_loaded_is_walked_neither_meanwhile_nor_later(collections):
 
     assert gc.isenabled()
     assert gc.get_freeze_count() >= before + len(kept)
+
+
+def test_after_loading_all_is_as_it_was(collections):
+    before = gc.get_threshold()
+    with pytest.raises(ImportError), loading():
+        raise ImportError
+
+    assert gc.isenabled() and gc.get_threshold() == before
+
+
+@pytest.mark.parametrize(
+    ("settle", "enabled", "threshold"),
+    [
+        (gc.disable, False, 700),
+        (lambda: gc.set_threshold(50_000), True, 50_000),
+        (lambda: gc.set_threshold(0), True, 0),
+        (gc.enable, True, 700),
+    ],
+)
+def test_what_the_loaded_code_does_to_the_collector_stays(collections, settle, enabled, threshold):
+    gc.set_threshold(700)
+    with loading():
+        settle()
+
+    assert (gc.isenabled(), gc.get_threshold()[0]) == (enabled, threshold)
