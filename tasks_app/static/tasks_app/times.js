@@ -10,6 +10,7 @@
 
   const moment = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
   const clock = /^\d\d:\d\d:\d\d\.\d{3}$/;
+  const inWords = new Intl.DateTimeFormat("en", { timeZoneName: "short" });
   const named = new Map(); // texts that name the zone: as they were, and as they are shown
   const two = (number) => String(number).padStart(2, "0");
   const hour = (one) => `${two(one.getHours())}:${two(one.getMinutes())}:${two(one.getSeconds())}`;
@@ -20,9 +21,16 @@
     try { return localStorage.getItem(KEY); } catch { return null; }
   }
 
-  function zone() {
-    const parts = new Intl.DateTimeFormat("en", { timeZoneName: "short" }).formatToParts(new Date());
-    return parts.find((one) => one.type === "timeZoneName").value;
+  // It depends on the day where clocks are put forward in summer.
+  function offset(at) {
+    return inWords.formatToParts(at).find((one) => one.type === "timeZoneName").value;
+  }
+
+  // By its offset if that is the same for all times beside it; else by its name: a heading is for times of all seasons.
+  function zoneFor(element) {
+    const times = element.querySelectorAll(":scope > time[datetime]");
+    const offsets = new Set([...times].map((one) => offset(new Date(one.dateTime))));
+    return offsets.size === 1 ? [...offsets][0] : inWords.resolvedOptions().timeZone;
   }
 
   function show() {
@@ -42,7 +50,7 @@
     if (local) nameZone();
     for (const one of buttons) {
       one.hidden = false;
-      one.textContent = local ? zone() : "UTC";
+      one.textContent = local ? offset(new Date()) : "UTC";
       one.setAttribute("aria-pressed", String(local));
     }
   }
@@ -52,10 +60,11 @@
     const walk = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
     for (let node = walk.nextNode(); node; node = walk.nextNode()) {
       const around = node.parentElement;
-      if (!/\bUTC\b/.test(node.nodeValue) || around.closest("label, pre, code, .pu-filter")) continue;
+      if (!/\bUTC\b/.test(node.nodeValue) || named.get(node)?.[1] === node.nodeValue) continue;
+      if (around.closest("label, pre, code, .pu-filter")) continue;
       if (!around.matches("th, dt") && !around.querySelector(":scope > time")) continue;
       const before = node.nodeValue;
-      node.nodeValue = before.replace(/\bUTC\b/g, zone());
+      node.nodeValue = before.replace(/\bUTC\b/g, zoneFor(around));
       named.set(node, [before, node.nodeValue]);
     }
   }
