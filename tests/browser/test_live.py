@@ -176,3 +176,19 @@ def test_a_sentence_says_the_offset_of_its_time_and_the_zone_of_times_that_diffe
     page.get_by_role("button", name="Move …").click()
     both = "They are due between 2090-01-02 10:00:00 and 2090-07-02 11:00:00 Europe/Berlin now."
     expect(page.get_by_text(both)).to_be_visible()
+
+
+def test_chart_js_is_loaded_by_a_page_that_has_a_chart_of_unfold_and_by_no_other(visits, operator):
+    page = visits.page(operator, LIST, own=True)
+    assert page.evaluate("typeof Chart") == "undefined"
+    given = '{"labels": ["Monday"], "datasets": [{"data": [1]}]}'
+
+    def with_chart(route) -> None:
+        answer = route.fetch()
+        canvas = f"<canvas class='chart' data-type='bar' data-value='{given}'></canvas></body>"
+        route.fulfill(response=answer, body=answer.text().replace("</body>", canvas))
+
+    page.route(f"**{LIST}", with_chart)
+    page.goto(LIST)
+
+    page.wait_for_function("Object.keys(Chart.instances).length === 1")

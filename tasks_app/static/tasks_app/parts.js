@@ -50,3 +50,10 @@ document.addEventListener("alpine:initialized", () =>
     if (document.activeElement === document.body) document.querySelector("[autofocus]")?.focus();
   }),
 );
+
+// A chart of unfold's, which a project's own page may have, is drawn when the page has loaded, and that waits for this.
+if (document.querySelector("canvas.chart")) {
+  const library = document.createElement("script");
+  library.src = document.currentScript.dataset.charts;
+  document.head.append(library);
+}

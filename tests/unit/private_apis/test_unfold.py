@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -92,6 +93,17 @@ def test_unfold_has_the_functions_that_our_page_gives_its_expressions():
     for name in ("theme", "searchForm", "searchCommand", "sortRecords", "getCurrentTab"):
         assert f"function {name}(" in script and f"{name}(" in parts, name
     assert "const moveRecords = (" in script
+
+
+def test_unfold_draws_charts_when_the_page_has_loaded():
+    """Until then our parts.js has fetched Chart.js, for a page that has one."""
+    script = (UNFOLD / "static/unfold/js/app.js").read_text()
+    drawing = script[script.index("const renderCharts = ") :]
+
+    assert re.search(r'window\.addEventListener\("load", [^}]*renderCharts\(\);', script)
+    assert drawing.index('document.querySelectorAll(".chart")') < drawing.index("Chart.defaults")
+    for one in ("bar", "line"):
+        assert '<canvas class="chart"' in (UNFOLD / f"templates/unfold/components/chart/{one}.html").read_text()
 
 
 def test_unfold_changes_the_forms_of_django_in_one_place():
