@@ -12,12 +12,11 @@ from tasks_app.console.scope import whose, working_in
 from tasks_app.console.site import console
 from tasks_app.engine.watch.audit_browse import look_for_entries
 from tasks_app.engine.watch.audit_status import read_audit
-from tasks_app.engine.web import people
 from tasks_app.models import AuditEntry, AuditLink
 from tasks_app.pages.lists import refuse_unknown
 
 from .forms import AuditForm
-from .rights import LookOnly, may_view, requires
+from .rights import LookOnly, hidden_verbs, may_view, requires
 from .trail import link_of
 
 PAGE = 50
@@ -27,7 +26,7 @@ PAGE = 50
 class AuditEntryAdmin(LookOnly, ModelAdmin):
     def get_queryset(self, request):
         """Who logged in from where is for those who may see the users."""
-        return super().get_queryset(request).filter(**whose()).exclude(verb__in=_hidden(request))
+        return super().get_queryset(request).filter(**whose()).exclude(verb__in=hidden_verbs(request))
 
     @requires(may_view)
     def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
@@ -45,7 +44,7 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
             "title": gettext("Audit entry {id}").format(id=entry.id),
             "opts": self.opts,
         }
-        context |= {"entry": entry, "what": _about(entry), "shows_address": not _hidden(request)}
+        context |= {"entry": entry, "what": _about(entry), "shows_address": not hidden_verbs(request)}
         context |= {"link": AuditLink.objects.filter(entry=entry.id, at=entry.created_at).first()}
         return TemplateResponse(request, "tasks_app/entry.html", context)
 
@@ -56,7 +55,7 @@ def _listed(request: HttpRequest) -> dict:
         raise BadRequest(gettext("{after!r} is no place in this list; begin at its start.").format(after=after[:40]))
     if not form.is_valid():
         return {"form": form, "found": None}
-    found = look_for_entries(form.filter(_hidden(request)), int(after) if after else None, PAGE)
+    found = look_for_entries(form.filter(hidden_verbs(request)), int(after) if after else None, PAGE)
     return {
         "form": form,
         "found": found,
@@ -64,10 +63,6 @@ def _listed(request: HttpRequest) -> dict:
         "after": after,
         "looked": found.looked_at + (int(looked) if _is_id(looked) else 0),
     }
-
-
-def _hidden(request: HttpRequest) -> tuple[str, ...]:
-    return () if working_in() is None and people.may_be_seen_by(request.user) else people.VERBS
 
 
 def _about(entry: AuditEntry) -> str:

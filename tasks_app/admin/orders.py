@@ -41,6 +41,7 @@ from tasks_app.pages.links import console_url
 from tasks_app.pages.said import in_language
 
 from .forms import FilterForm, OrderForm, ReasonForm, UndoForm
+from .rights import hidden_verbs
 from .words import DONE, KINDS, LEFT, WILL, order_words, split, tasks
 
 EXAMPLES = 10
@@ -124,7 +125,7 @@ def carry_out(pages, request: HttpRequest) -> HttpResponse:
 
 def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     """What an operation did: from its entries."""
-    first, entries = _operation(operation)
+    first, entries = _operation(request, operation)
     counts = Counter(dict(entries.values_list("outcome").annotate(Count("id"))))
     acted, left = split(counts)
     context = pages.page(request) | {
@@ -143,7 +144,7 @@ def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
 
 def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     """GET says what it would do; POST begins the campaign, and goes to its page."""
-    first, entries = _operation(operation)
+    first, entries = _operation(request, operation)
     # An order that is older than undo has not written down where its tasks were.
     known = entries.filter(outcome__in=UNDONE, detail__has_key="was")
     counts = dict(known.values_list("outcome").annotate(Count("id")))
@@ -196,9 +197,9 @@ def to_confirm(form, order: dict, counted: int | None) -> int | None:
     return number if number > CONFIRM_ABOVE else None
 
 
-def _operation(operation: UUID) -> tuple[AuditEntry, QuerySet[AuditEntry]]:
-    """Its first entry, and those of all that it was for."""
-    entries = AuditEntry.objects.filter(operation=operation, **whose())
+def _operation(request: HttpRequest, operation: UUID) -> tuple[AuditEntry, QuerySet[AuditEntry]]:
+    """Its first entry, and those of all that it was for, as far as they may be seen."""
+    entries = AuditEntry.objects.filter(operation=operation, **whose()).exclude(verb__in=hidden_verbs(request))
     first = entries.order_by("id").first()
     if first is None:
         raise Http404(gettext("There is no such operation."))

@@ -10,8 +10,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseNotAllowed
 
 from tasks_app.console.needs import NEEDS
-from tasks_app.console.scope import member
+from tasks_app.console.scope import member, working_in
 from tasks_app.core.roles import Right
+from tasks_app.engine.web import people
 from tasks_app.pages.saved import LISTS
 
 VIEW = "tasks_app.view_scheduletask"
@@ -43,6 +44,11 @@ def _may(request: HttpRequest, permission: str, right: Right | None = None) -> b
     """`right`: what somebody who works in one tenant needs there; None: they never may."""
     asked = member()
     return request.user.has_perm(permission) if asked is None else right in asked.rights
+
+
+def hidden_verbs(request: HttpRequest) -> tuple[str, ...]:
+    """What of the audit they may not know of: who logged in from where is for those who may see the users."""
+    return () if working_in() is None and people.may_be_seen_by(request.user) else people.VERBS
 
 
 def may_view(request: HttpRequest) -> bool:

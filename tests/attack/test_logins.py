@@ -275,3 +275,8 @@ def test_who_may_see_tasks_does_not_see_who_logged_in_from_where():
 
     assert HERE not in some.get("/admin/tasks_app/auditentry/").content.decode()
     assert HERE in every.get("/admin/tasks_app/auditentry/").content.decode()
+    operation = f"/admin/tasks_app/scheduletask/operation/{AuditEntry.objects.get(verb='login').operation}/"
+    assert HERE in every.get(operation).content.decode()
+    assert [some.get(operation).status_code, some.get(f"{operation}undo/").status_code] == [404, 403]
+    operates = client_of(person("otto", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"))
+    assert operates.get(f"{operation}undo/").status_code == 404
