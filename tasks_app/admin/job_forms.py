@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import MISSING, fields
 from datetime import datetime
+from decimal import Decimal
 from uuid import uuid4
 
 from django import forms
@@ -345,8 +346,13 @@ def _initial(job: JobDefinition | None) -> dict:
         shown[name] = shown[name] and shown[name].replace(microsecond=0)
     shown["payload"] = _payload(job)
     shown["parents"] = "\n".join(request.parents)
-    shown["backoff"] = ", ".join(f"{one:g}" for one in request.backoff or ())
+    shown["backoff"] = ", ".join(map(_as_typed, request.backoff or ()))
     return shown | {"every": request.every or None, "operation": uuid4(), "revision": job.revision}
+
+
+def _as_typed(seconds: float) -> str:
+    """All its digits, and neither an exponent nor a comma, which would end it."""
+    return f"{Decimal(str(seconds)).normalize():f}"
 
 
 class JobOrderForm(forms.Form):

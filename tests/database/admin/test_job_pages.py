@@ -510,6 +510,14 @@ def test_an_edit_changes_what_was_changed_and_nothing_else(operator):
     assert (entry.actor, entry.detail["before"]["lane"], entry.detail["after"]["lane"]) == ("olga", "default", "high")
 
 
+def test_the_form_has_every_digit_of_a_delay(operator):
+    job = make(every=60, backoff=[0.5, 30, 1_234_567.25, 2_592_000])
+
+    answer = operator.get(f"{LIST}{job.id}/edit/")
+
+    assert answer.context["form"]["backoff"].value() == "0.5, 30, 1234567.25, 2592000"
+
+
 def test_an_edit_of_what_somebody_else_has_changed_is_refused(operator):
     job = make(every=60)
     given = form(tenant="", cron="", every="90", revision="1", backoff="", timeout="")
