@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from tasks_app.client.settings import Section, reader
+from tasks_app.client.settings import Section, figure, reader
 
 from .errors import InvalidArticleSettings
 
@@ -31,7 +31,7 @@ class Conf(Section):
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 yield f'ARTICLES["{name}"] is {value!r}; it must be more than 0.'
             elif value > MOST_SECONDS:
-                yield f'ARTICLES["{name}"] is {value:g}; it must be at most {MOST_SECONDS:,}.'
+                yield f'ARTICLES["{name}"] is {figure(value)}; it must be at most {MOST_SECONDS:,}.'
         most = self.ANSWER_MAX_BYTES
         if isinstance(most, bool) or not isinstance(most, int) or not 0 < most <= MOST_BYTES:
             yield f'ARTICLES["ANSWER_MAX_BYTES"] is {most!r}; it must be a whole number from 1 to {MOST_BYTES:,}.'
@@ -43,7 +43,7 @@ class Conf(Section):
             )
         if isinstance(self.TOTAL_SECONDS, int | float) and self.TOTAL_SECONDS >= HANDLER_SECONDS:
             yield (
-                f'ARTICLES["TOTAL_SECONDS"] is {self.TOTAL_SECONDS:g}, but the audit itself is stopped after '
+                f'ARTICLES["TOTAL_SECONDS"] is {figure(self.TOTAL_SECONDS)}, but the audit itself is stopped after '
                 f"{HANDLER_SECONDS:g}. Lower it."
             )
 

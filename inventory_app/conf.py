@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from tasks_app.client import InvalidTask
 from tasks_app.client.rolling import timer_from
-from tasks_app.client.settings import Section, reader
+from tasks_app.client.settings import Section, figure, reader
 
 from .errors import InvalidStockSettings
 
@@ -68,13 +68,14 @@ class Conf(Section):
         if isinstance(self.STOCK_TOKEN, str) and not (self.STOCK_TOKEN.isascii() and self.STOCK_TOKEN.isprintable()):
             yield "STOCK_TOKEN has characters no HTTP header can have; it must be printable ASCII on one line."
         if _is_number(self.WINDOW_SECONDS, float) and not SHORTEST_WINDOW <= self.WINDOW_SECONDS <= LONGEST_WINDOW:
-            yield f'STOCK["WINDOW_SECONDS"] is {self.WINDOW_SECONDS:g}; it must be from a second to ten years.'
+            yield f'STOCK["WINDOW_SECONDS"] is {figure(self.WINDOW_SECONDS)}; it must be from a second to ten years.'
         if _is_number(self.RATE, float) and 0 < self.RATE < LOWEST_RATE:
-            yield f'STOCK["RATE"] is {self.RATE:g}; it must be {LOWEST_RATE:g} or more: one question in 12 days.'
+            least = f"{figure(LOWEST_RATE)} or more: one question in 12 days"
+            yield f'STOCK["RATE"] is {figure(self.RATE)}; it must be {least}.'
         for name, most in MOST.items():
             value = getattr(self, name)
             if _is_number(value, float) and value > most:
-                yield f'STOCK["{name}"] is {value:g}; it must be at most {most:,}.'
+                yield f'STOCK["{name}"] is {figure(value)}; it must be at most {most:,}.'
         if isinstance(self.ROUND, str):
             try:
                 timer_from(self.ROUND)

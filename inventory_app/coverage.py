@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db import connection
 
 from tasks_app.client.rolling import Outlook, Timer, outlook, timer_of
+from tasks_app.client.settings import figure
 
 from .conf import conf
 from .lifecycle import current_window
@@ -64,6 +65,11 @@ class Coverage:
         return self.products / self.interval.total_seconds()
 
     @property
+    def rate_words(self) -> str:
+        """Questions a second that are allowed, at most."""
+        return figure(self.rate)
+
+    @property
     def round_seconds(self) -> float:
         """How long one round through the catalogue takes at the allowed rate."""
         return self.products / self.rate
@@ -77,7 +83,7 @@ class Coverage:
         if self.scheduled_rate > self.rate:
             found.append(
                 f"{self.products:,} products in {self.interval} make {self.scheduled_rate:.1f} a second, and only "
-                f"{self.rate:g} are allowed: the window can't be kept. Lengthen it, or allow more."
+                f"{self.rate_words} are allowed: the window can't be kept. Lengthen it, or allow more."
             )
         if not self.window_applied:
             found.append("The window was changed, and not all products follow it yet.")

@@ -60,7 +60,7 @@ def _tiles(coverage: Coverage) -> list[tuple[str, str, str]]:
         (gettext("due and waiting"), f"{coverage.outlook.due:,}", "?"),
         (gettext("failed at their last sync"), f"{failing:,}", "?show=failing"),
         (
-            gettext("scheduled, of {rate:g} a second allowed").format(rate=coverage.rate),
+            gettext("scheduled, of {rate} a second allowed").format(rate=coverage.rate_words),
             pace(coverage.scheduled_rate),
             "?",
         ),

@@ -89,7 +89,7 @@ def _preview(coverage: Coverage, length: timedelta) -> dict[str, object]:
         "interval": span(interval),
         "before": pace(coverage.scheduled_rate),
         "after": pace(scheduled),
-        "allowed": f"{coverage.rate:g}",
+        "allowed": coverage.rate_words,
         "share": share(scheduled / coverage.rate),
         "too_much": scheduled > coverage.rate,
         "before_chart": load_chart(

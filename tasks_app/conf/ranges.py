@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from tasks_app.core.errors import shown
+from tasks_app.core.phrases import figure
 from tasks_app.core.sharding import MOST_SHARDS
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def out_of_range(conf: "Conf") -> Iterator[str]:
         if allowed.allows(value):
             continue
         if value > allowed.most:
-            rule = f"at most {allowed.most:,.10g}"
+            rule = f"at most {figure(allowed.most)}"
         else:
-            rule = "more than 0" if not value > 0 else f"{allowed.least:g} or more"
+            rule = "more than 0" if not value > 0 else f"{figure(allowed.least)} or more"
         yield f'PUNCTUAL["{knob.name}"] is {shown(value)}; it must be {rule}.{_REASONS.get(knob.name, "")}'

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from .errors import InvalidTask, PunctualError, shown
+from .phrases import figure
 
 if TYPE_CHECKING:
     from .task import Task
@@ -27,7 +28,7 @@ class Away(PunctualError):
 
     def __init__(self, lease: timedelta | float) -> None:
         self.lease = checked_lease(lease, "Away: ")
-        super().__init__(f"away for {self.lease:g} s")
+        super().__init__(f"away for {figure(self.lease)} s")
 
 
 class Addresses(NamedTuple):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import ceil, floor, inf
 
 from .errors import InvalidConfiguration
+from .phrases import figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def limit_from(name: object, rate: object, burst: object, max_running: object) -
         raise InvalidConfiguration(f"handler {name!r}: rate={rate!r} must be more than 0 tasks a second.")
     if rate is not None and not LOWEST_RATE <= rate <= HIGHEST_RATE:
         raise InvalidConfiguration(
-            f"handler {name!r}: rate={rate!r} must be from {LOWEST_RATE:g} to {HIGHEST_RATE:,} tasks a second."
+            f"handler {name!r}: rate={rate!r} must be from {figure(LOWEST_RATE)} to {HIGHEST_RATE:,} tasks a second."
         )
     for option, value in (("burst", burst), ("max_running", max_running)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST):

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from .errors import InvalidTask, shown
 from .lanes import LANES
+from .phrases import figure
 
 MOST_SECONDS = 366 * 86_400.0
 
@@ -57,7 +58,7 @@ class Answer:
             raise InvalidTask(f"there is nothing to spread with {choice}; leave the time out, or choose shift.")
         for given in (older_seconds, spread_seconds):
             if given is not None and not 0 <= given <= MOST_SECONDS:
-                raise InvalidTask(f"{given:g} seconds is no time for this; give 0 seconds to 366 days.")
+                raise InvalidTask(f"{figure(given)} seconds is no time for this; give 0 seconds to 366 days.")
         return cls(Choice(choice), tuple(lane for lane in LANES if lane in lanes), older_seconds, spread_seconds)
 
 

@@ -1,7 +1,8 @@
-"""Small phrases for people: counts, lengths of time, the first line of a long text, and an error for those outside."""
+"""Small phrases for people: counts, figures, lengths of time, a long text's first line, an error for those outside."""
 
 import re
 from datetime import timedelta
+from decimal import Decimal
 
 _FRAMES = re.compile(r'^(Traceback \(most recent call last\)|\s*File "[^"\n]*", line \d+).*', re.DOTALL | re.MULTILINE)
 # A path of two parts or more. An address keeps its own: it says where somebody else is, not where our files lie.
@@ -22,9 +23,16 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def figure(value: float, digits: int = 6) -> str:
+    """A number as people write it, without an exponent: 2,000,000 or 0.000001. A fraction has so many digits."""
+    if value and not 1e-9 <= abs(value) < 1e15:
+        return f"{value:g}"  # nobody counts that many zeros
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{Decimal(f'{value:.{digits}g}'):,f}"
+
+
 def grammatical_number(rate: float) -> int:
-    """1 if `{rate:.3g}` is shown as 1, and so goes with a singular; else 2."""
-    return 1 if f"{rate:.3g}" == "1" else 2
+    """1 if the figure, to three digits, is 1, and so goes with a singular; else 2."""
+    return 1 if figure(rate, 3) == "1" else 2
 
 
 def span(value: timedelta) -> str:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from .errors import InvalidTask, shown
 from .lanes import LANES
-from .phrases import counted, grammatical_number
+from .phrases import counted, figure, grammatical_number
 from .said import said, said_of
 from .zones import zone_of
 
@@ -96,14 +96,14 @@ WORDS = {
     Name.SLOW_HANDLER: "a handler takes much longer than before",
     Name.PROFILE: "the daily profile",
 }
-# From which figure on; a share is told in percent.
+# From which figure on, or which share in percent.
 LIMITS = {
-    Name.DELAY: "by more than {:,.6g} ms",
-    Name.FAILURES: "less than {:.4%} succeed",
-    Name.RETRIES: "more than {:,.6g}",
-    Name.DEAD_LETTERS: "more than {:,.6g} a minute",
-    Name.BREAKER: "more than {:.4%} of its tries",
-    Name.SLOW_HANDLER: "{:.6g} times as long",
+    Name.DELAY: "by more than {figure} ms",
+    Name.FAILURES: "less than {share} succeed",
+    Name.RETRIES: "more than {figure}",
+    Name.DEAD_LETTERS: "more than {figure} a minute",
+    Name.BREAKER: "more than {share} of its tries",
+    Name.SLOW_HANDLER: "{figure} times as long",
 }
 STAGES = {Name.DELAY: 2, Name.BREAKER: 2}  # the others have one
 FIRST_STAGE = {Name.BREAKER: 2}  # it begins with the strictest
@@ -113,8 +113,8 @@ PLANNED = (Name.PROFILE,)  # no incident: somebody wanted it so
 
 def limit_of(name: str, limit: float) -> str:
     """The limit in words; empty for a profile, which has none."""
-    words = LIMITS.get(Name(name), "").format(limit)
-    return re.sub(r"(?:\.?0+)?%", " %", words)
+    share = re.sub(r"(?:\.?0+)?%", " %", f"{limit:.4%}")
+    return LIMITS.get(Name(name), "").format(figure=figure(limit), share=share)
 
 
 def stages_of(name: str) -> int:
@@ -191,11 +191,11 @@ class Curb:
                 return said("lane {target} is paused", target=self.target)
             case Kind.LANE:
                 return said_of(
-                    "lane {target} is slowed to {rate:.3g} task a second",
-                    "lane {target} is slowed to {rate:.3g} tasks a second",
+                    "lane {target} is slowed to {rate} task a second",
+                    "lane {target} is slowed to {rate} tasks a second",
                     grammatical_number(self.rate),
                     target=self.target,
-                    rate=self.rate,
+                    rate=figure(self.rate, 3),
                 )
             case Kind.TYPE if self.max_running == 0:
                 return said("type {target} is held", target=self.target)
@@ -203,14 +203,15 @@ class Curb:
                 return said("type {target} runs one task at a time, to try it", target=self.target)
             case Kind.TYPE:
                 return said_of(
-                    "type {target} is slowed to {rate:.3g} task a second",
-                    "type {target} is slowed to {rate:.3g} tasks a second",
+                    "type {target} is slowed to {rate} task a second",
+                    "type {target} is slowed to {rate} tasks a second",
                     grammatical_number(self.rate),
                     target=self.target,
-                    rate=self.rate,
+                    rate=figure(self.rate, 3),
                 )
             case Kind.RETRIES:
-                return said("retries of {target} are slowed to {rate:.3g} a second", target=self.target, rate=self.rate)
+                slow = figure(self.rate, 3)
+                return said("retries of {target} are slowed to {rate} a second", target=self.target, rate=slow)
             case Kind.HOST:
                 return said("calls of {target} wait", target=self.target)
             case Kind.BACKFILLS if self.target == EVERYTHING:

@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from tasks_app.core.phrases import figure
+
 LATE_SECONDS = 1.0
 CALM_SECONDS = 3.0
 MOSTLY = 0.5  # of the tasks of a lane are late, or more: then it was behind all the while
@@ -194,11 +196,14 @@ def _behind(evidence: Evidence, lane: str, back: float) -> str:
     if len(late) < MOSTLY * len(of_lane):
         return ""
     begun = [key for key, at in began.items() if key in lanes and evidence.mark <= at <= back]
-    own, seconds = sum(lanes[key] == lane for key in begun), back - evidence.mark
+    own = sum(lanes[key] == lane for key in begun)
+
+    def rate(count: int) -> str:
+        return figure(count / (back - evidence.mark), 3)
+
     return (
-        f"; {len(late):,} of its {len(of_lane):,} tasks were late until then. In a second {len(of_lane) / seconds:.3g} "
-        f"of them came due and {own / seconds:.3g} began, of all lanes {len(due) / seconds:.3g} and "
-        f"{len(begun) / seconds:.3g}"
+        f"; {len(late):,} of its {len(of_lane):,} tasks were late until then. In a second {rate(len(of_lane))} of them "
+        f"came due and {rate(own)} began, of all lanes {rate(len(due))} and {rate(len(begun))}"
     )
 
 

@@ -21,6 +21,7 @@ from inventory_app.coverage import Coverage, read_coverage
 from inventory_app.csv_file import BadLine, read_products
 from inventory_app.errors import InvalidProduct
 from inventory_app.lifecycle import Imported, NewProduct, import_products
+from tasks_app.client.settings import figure
 from tasks_app.management.terminal import TerminalCommand
 
 CHUNK = 5_000  # products in one transaction
@@ -152,7 +153,7 @@ def as_page(coverage: Coverage) -> str:
         f"  oldest            {coverage.oldest.isoformat(timespec='seconds') if coverage.oldest else '-'}",
         f"  due, to come      {now_due:,}, {later:,}",
         f"  busiest {_words(coverage.step):9} {coverage.busiest:,}",
-        f"  rate, allowed     {coverage.scheduled_rate:.3g} a second, {coverage.rate:g} a second",
+        f"  rate, allowed     {figure(coverage.scheduled_rate, 3)} a second, {coverage.rate_words} a second",
     ]
     if coverage.timer:
         lines.append(f"  timer             {coverage.timer_words}")

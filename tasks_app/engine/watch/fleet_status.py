@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
-from tasks_app.core.phrases import grammatical_number
+from tasks_app.core.phrases import figure, grammatical_number
 from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.safeguards import PLANNED, WORDS, Kind, Name
 from tasks_app.core.said import said, said_of
@@ -87,10 +87,10 @@ class Pause:
         if not self.rate:
             return said("paused")
         return said_of(
-            "slowed to {rate:.3g} task a second",
-            "slowed to {rate:.3g} tasks a second",
+            "slowed to {rate} task a second",
+            "slowed to {rate} tasks a second",
             grammatical_number(self.rate),
-            rate=self.rate,
+            rate=figure(self.rate, 3),
         )
 
 

@@ -12,7 +12,7 @@ from tasks_app.core.graphs import NOT_NEEDED, When
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.hosts import HOST_LIMIT, HOST_UNWELL, host_of
 from tasks_app.core.jobs import JobStatus
-from tasks_app.core.phrases import first_line
+from tasks_app.core.phrases import figure, first_line
 from tasks_app.core.receivers import receiver_of
 from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.rules import Reason, Rule
@@ -521,10 +521,10 @@ def _over_its_limit(task: ScheduleTask) -> Reason | None:
         return Reason(Rule.WAITS_FOR_SLOT, joined(words, _before(task)))
     if view.rate is not None and _ahead(task) + 1 > view.permits:
         words = said(
-            "Type {type} may start {rate:g} a second, in bursts of {burst:g}.",
+            "Type {type} may start {rate} a second, in bursts of {burst}.",
             type=task.task_type,
-            rate=view.rate,
-            burst=view.burst,
+            rate=figure(view.rate),
+            burst=figure(view.burst),
         )
         return Reason(Rule.OVER_RATE, joined(words, _before(task)))
     return None

@@ -17,6 +17,7 @@ from tasks_app.core.firings import INSTANT
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.jobs import CatchUp, Overlap
+from tasks_app.core.phrases import figure
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.lifecycle.confidential import open_job_payload
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
@@ -371,8 +372,8 @@ def _refuse_what_never_fires(request: JobRequest, schedule: Schedule, now: datet
         )
     if request.jitter and request.jitter >= schedule.closest.total_seconds():
         raise InvalidTask(
-            f"jitter={request.jitter} is not shorter than the {schedule.closest.total_seconds():g} s that may lie "
-            "between two firings; each would run into the next. Lower it."
+            f"jitter={request.jitter} is not shorter than the {figure(schedule.closest.total_seconds())} s that may "
+            "lie between two firings; each would run into the next. Lower it."
         )
     refuse_absurd_instant("the next time", coming)
 

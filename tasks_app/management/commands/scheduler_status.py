@@ -23,7 +23,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, close_
 from tasks_app.conf import MAIN_SITE
 from tasks_app.core.errors import shown
 from tasks_app.core.lanes import LANES
-from tasks_app.core.phrases import counted
+from tasks_app.core.phrases import counted, figure
 from tasks_app.core.text import visible
 from tasks_app.engine.nodes import is_here
 from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_nodes, read_status
@@ -263,7 +263,7 @@ def _limits(status: SchedulerStatus) -> list[str]:
     for one in status.limits:
         due = f"{one.due:,} due" if one.due_exact else f"more than {one.due:,} due"
         due += "" if one.oldest_seconds is None else f", the oldest for {_seconds(one.oldest_seconds)}"
-        words = [f"{one.rate:g}/s with a burst of {one.burst:g}"] if one.rate is not None else []
+        words = [f"{figure(one.rate)}/s with a burst of {figure(one.burst)}"] if one.rate is not None else []
         words += [f"at most {one.max_running:,} at once"] if one.max_running is not None else []
         words += ["known to no beat"] if not one.declared else []
         lines.append(

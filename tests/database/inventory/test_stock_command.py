@@ -209,3 +209,4 @@ def test_a_coverage_with_a_problem_is_told_by_the_exit_code(settings):
     settings.STOCK = {"RATE": 0.000001}
     code, said, _ = stock("coverage")
     assert code == 1 and "! 1 products in 10 days" in said
+    assert "rate, allowed     0.00000116 a second, 0.000001 a second" in said and "only 0.000001 are allowed" in said

@@ -207,8 +207,21 @@ def test_a_peak_that_makes_no_sense_is_told(peak, words):
         ("retries", 200_000.0, "more than 200,000"),
         ("failures", 0.99123, "less than 99.123 % succeed"),
         ("slow_handler", 2.5, "2.5 times as long"),
+        ("delay", 2_000_000.0, "by more than 2,000,000 ms"),
+        ("retries", 1_234_567.0, "more than 1,234,567"),
+        ("slow_handler", 12_345_678.0, "12,345,678 times as long"),
         ("profile", 0.0, ""),
     ],
 )
 def test_a_limit_is_told_with_its_unit(name, limit, words):
     assert limit_of(name, limit) == words
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [(1.0, "1 task"), (0.5, "0.5 tasks"), (1_500.0, "1,500 tasks"), (0.00002, "0.00002 tasks"), (1 / 3, "0.333 tasks")],
+)
+def test_a_slowed_rate_is_told_without_an_exponent(rate, words):
+    assert f"slowed to {words} a second" in Curb(Kind.LANE, "low", rate=rate).words
+    assert f"slowed to {words} a second" in Curb(Kind.TYPE, "T", rate=rate).words
+    assert f"slowed to {words.partition(' ')[0]} a second" in Curb(Kind.RETRIES, "T", rate=rate).words

@@ -41,7 +41,7 @@ ROOT = Path(__file__).resolve().parents[3]
         ({"LOOK_SECONDS": 10**400}, "must be at most 604,800"),
         ({"LOOK_SECONDS": 10**5000}, "must be at most 604,800"),
         ({"REAP_SECONDS": 1e300}, "must be at most 604,800"),
-        ({"PRUNE_SECONDS": 1e-9}, "must be 1e-06 or more"),
+        ({"PRUNE_SECONDS": 1e-9}, "must be 0.000001 or more"),
         ({"KEEP_HOT_DAYS": 1e9}, "must be at most 36,500"),
         ({"KEEP_TASKS_DAYS": 7}, "is called KEEP_HOT_DAYS now"),
         ({"RETENTION": {"Brief": {}}}, "has a class 'Brief'; a name is 1 to 20 small letters"),
