@@ -223,6 +223,9 @@ def _missed(figures: Figures, evidence: Evidence, limits: Limits) -> Iterable[st
         yield f"{words}, and the limit is {limits.in_flight:g} s"
     if figures.rpo_s > limits.rpo:
         yield f"what was committed {figures.rpo_s:g} s before is lost, and the limit is {limits.rpo:g} s"
+    elif not limits.rpo and (evidence.gone or evidence.undone):  # however short before, and rounded to 0
+        gone, undone = len(evidence.gone), len(evidence.undone)
+        yield f"nothing that was committed may be lost: {gone:,} tasks are gone, {undone:,} ran and ran again"
     if unexplained := figures.lost - len(evidence.gone):
         yield f"{unexplained:,} tasks or effects that were committed are lost"
     if figures.events_lost:

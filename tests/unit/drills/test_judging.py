@@ -180,3 +180,21 @@ def test_a_broken_rule_and_an_empty_drill_are_missed_limits():
 
 def test_a_wait_without_an_end_is_for_ever():
     assert back_at(MARK, [(101.0, math.inf)]) == (math.inf, 0)
+
+
+def test_where_nothing_may_be_lost_it_does_not_count_how_shortly_before_it_was_committed():
+    one, none_lost, a_second = well(asked()), Limits(rto=10), Limits(rto=10, rpo=1.0)
+    gone = replace(
+        one,
+        statuses={key: status for key, status in one.statuses.items() if key != "default-3"},
+        effects={key: 1 for key in one.effects if key != "default-3"},
+        done=[done for done in one.done if done.key != "default-3"],
+        gone=frozenset({"default-3"}),
+        rpo=0.004,
+    )
+
+    assert (figures(gone, none_lost).rpo_s, figures(gone, none_lost).lost) == (0.0, 1)
+    words = "nothing that was committed may be lost: 1 tasks are gone, 0 ran and ran again"
+    assert figures(gone, none_lost).missed == [words]
+    assert not figures(replace(one, undone=frozenset({"default-3"})), none_lost).met
+    assert figures(gone, a_second).met
