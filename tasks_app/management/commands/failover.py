@@ -1,4 +1,7 @@
-"""`manage.py failover report`: what failovers have taken back although somebody had seen it, task by task."""
+"""`manage.py failover report`: what failovers have taken back although somebody had seen it, task by task.
+
+Exit code 0: nothing. 1: there is something. 2: it makes no sense, or the database can't be used.
+"""
 
 import json
 from datetime import timedelta
@@ -10,7 +13,7 @@ from tasks_app.core.durations import seconds_of
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.phrases import counted
 from tasks_app.lifecycle.taken_back import BEGUN, SETTLED, TOLD, VERB
-from tasks_app.management.terminal import TerminalCommand
+from tasks_app.management.terminal import UNUSABLE, TerminalCommand
 from tasks_app.models import AuditEntry
 
 WORDS = {
@@ -37,7 +40,7 @@ class Command(TerminalCommand):
         try:
             reach = timedelta(seconds=seconds_of(since))
         except InvalidTask as error:
-            raise CommandError(f"--since: {error}") from None
+            raise CommandError(f"--since: {error}", returncode=UNUSABLE) from None
         found = list(AuditEntry.objects.filter(verb=VERB, created_at__gt=Now() - reach).order_by("created_at", "id"))
         self.stdout.write(_as_json(found) if json else _in_words(found, since))
         if found:

@@ -296,8 +296,9 @@ def test_the_report_lists_them_and_says_when_there_are_none(row):
             assert f"task {batch.tasks[0].id} ({batch.task_type}, default): batch {batch.batch_no}" in out.getvalue()
             assert "task 8 (T, acme): task.succeeded to billing" in out.getvalue()
     assert {one["task"] for one in json.loads(out.getvalue())} == {batch.tasks[0].id, 8}
-    with pytest.raises(CommandError, match="--since"):
+    with pytest.raises(CommandError, match="--since") as refused:
         call_command("failover", "report", "--since", "soon")
+    assert refused.value.returncode == 2  # 1 would say that something was taken back
 
 
 def test_numbers_that_a_lost_primary_may_have_given_out_are_not_given_out_again():
