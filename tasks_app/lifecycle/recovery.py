@@ -26,7 +26,7 @@ from tasks_app.models.recovery import INCIDENT_LENGTH
 from tasks_app.sql import run
 
 from .audit import Entry, Operator, audit
-from .installation import ITSELF
+from .installation import ITSELF, read_installation
 from .request import checked_instant, checked_name
 from .safeguards.applying import note_resumed
 from .shards import all_shards
@@ -279,11 +279,18 @@ def free_leases() -> Freed:
 
 
 def overdue_in(lane: str) -> int:
-    """Counted up to a bound in each shard; 0 if somebody has paused the lane: that is no lateness."""
-    if LanePause.objects.filter(lane=lane).exists():
+    """Counted up to a bound in each shard; 0 if somebody has paused the lane, or is asked about what is overdue in it:
+    that is no lateness."""
+    if LanePause.objects.filter(lane=lane).exists() or lane in asked_about():
         return 0
     asked = {"lane": lane, "shards": all_shards(), "bound": COUNT_BOUND, "canary": CANARY, "late": OVERDUE_SECONDS}
     return run("overdue_in", asked)[0][0]
+
+
+def asked_about() -> list[str]:
+    """Lanes in which what was overdue is held until an operator has said what becomes of it, and that is done."""
+    row = read_installation()
+    return [] if row is None else row.held_lanes
 
 
 def held_shards() -> tuple[int, int]:

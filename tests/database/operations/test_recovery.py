@@ -11,17 +11,19 @@ from django.utils import timezone
 
 from tasks_app.client import ToFunction, subscribe
 from tasks_app.core.errors import InvalidTask, RetryLimited
+from tasks_app.core.overdue import Answer, Choice
 from tasks_app.core.recovery import STEPS, Grade, Step
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.beat.unfreeze import unfreeze
-from tasks_app.engine.operations import lanes
+from tasks_app.engine.operations import lanes, quarantine, site
 from tasks_app.engine.operations.recovery.course import recover
 from tasks_app.engine.operations.recovery.report import as_page, as_result
 from tasks_app.engine.operations.recovery.steps import Course, StepFailed, to_replay
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle import subscriptions
 from tasks_app.lifecycle.dead_letter import tag_letters
+from tasks_app.lifecycle.installation import look
 from tasks_app.lifecycle.limited import gate_rules
 from tasks_app.lifecycle.recovery import Overtaken, begin
 from tasks_app.lifecycle.safeguards.curbs import refuse_backfills
@@ -31,6 +33,7 @@ from tasks_app.models import (
     Campaign,
     Curb,
     DlqEntry,
+    Installation,
     LanePause,
     OutboxWindow,
     Recovery,
@@ -308,6 +311,43 @@ def test_without_a_beat_it_says_what_is_missing_and_goes_on_when_one_is_there():
     assert "low" in held()
 
     assert recover(course(beat=Beat())).finished_at is not None
+
+
+def test_where_nothing_may_be_dispatched_it_says_so_at_once_and_holds_nothing():
+    look()
+    quarantine.enter(operator("it may be a copy."))
+
+    for grade in Grade:
+        with pytest.raises(StepFailed, match=r"in quarantine, so nothing is dispatched: it may be a copy\. Say first"):
+            recover(course(f"INC {grade}", grade=grade))
+    assert held() == set()
+
+    quarantine.resume(Answer(Choice.RUN), operator())
+    site.stand_by(operator())
+    with pytest.raises(StepFailed, match="All sites stand by"):
+        recover(course("INC P1"))
+    assert recover(course("INC P1", from_step=Step.UNFREEZE)).finished_at is not None
+
+
+def test_lanes_are_not_waited_for_while_somebody_is_asked_about_what_is_overdue():
+    look()
+    overdue_in("high", "default")
+    Installation.objects.update(held_before=timezone.now(), held_lanes=["high"])
+
+    done = recover(course(beat=Beat()))
+
+    assert done.steps["resume"]["lanes"]["high"]["overdue"] == 0
+    assert "What was overdue in high is held until somebody decides" in done.steps["resume"]["words"]
+
+
+def test_who_lets_go_under_another_name_is_told_whose_lanes_are_held():
+    with pytest.raises(StepFailed):
+        recover(course("INC-1"))
+
+    done = recover(course("INC-l", from_step=Step.UNFREEZE))
+
+    assert "! The recovery from 'INC-1' still holds some" in done.steps["unfreeze"]["words"]
+    assert "low" in held()
 
 
 def test_the_leases_of_dead_beats_end_at_once():

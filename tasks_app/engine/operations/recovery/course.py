@@ -38,6 +38,8 @@ _WAYS = {
 def recover(course: Course) -> Recovery:
     """Do all steps that are not done. StepFailed, Overtaken or a kill end it: run again, it goes on there."""
     recovery = course.recovery
+    if row_of.left(recovery) != [Step.UNFREEZE]:  # to let go is right at any time
+        steps.refuse_stopped()
     for step in row_of.left(recovery):
         course.say(f"{step}: {WORDS[step]} …")
         _do(course, step)

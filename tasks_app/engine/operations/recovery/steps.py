@@ -39,6 +39,7 @@ from tasks_app.lifecycle import recovery as row_of
 from tasks_app.lifecycle import subscriptions
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.away import lose
+from tasks_app.lifecycle.installation import read_installation
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.recovery import overdue_in
@@ -85,6 +86,18 @@ class Course:
         return Operator(self.operator.name, self.operator.reason)
 
 
+def refuse_stopped() -> None:
+    """Where nothing may be dispatched, lanes would be held, and waited for, in vain."""
+    row = read_installation()
+    if row is not None and row.quarantined:
+        raise StepFailed(
+            f"The installation is in quarantine, so nothing is dispatched: {row.reason.rstrip('.')}. Say first what "
+            "becomes of it (`manage.py quarantine show`), then run this again."
+        )
+    if row is not None and row.sites.wanted is None:
+        raise StepFailed("All sites stand by. Choose one first (`manage.py site activate NAME`), then run this again.")
+
+
 # ---- freeze, unfreeze ----
 
 
@@ -103,7 +116,11 @@ def foresee_freeze(course: Course) -> str:
 def unfreeze(course: Course) -> Done:
     lanes = row_of.let_all_go(course.recovery)
     on_commit(SENDER.wake_all)
-    return Done(f"{_lanes_go(lanes)} Backfills go on.", {"lanes": lanes})
+    others = [one.incident for one in row_of.holds()]
+    words = f"{_lanes_go(lanes)} Backfills go on."
+    if others:
+        words = f"{_lanes_go(lanes)} ! The recovery from {_listed(map(repr, others))} still holds some, and backfills."
+    return Done(words, {"lanes": lanes})
 
 
 def foresee_unfreeze(course: Course) -> str:
@@ -166,6 +183,10 @@ def resume(course: Course) -> Done:
     words = f"Lanes {_listed(lanes)} go on, in this order."
     words += f" {_listed(behind)} had not caught up after {course.patience:g} s." if behind else ""
     words += f" Somebody has paused {_listed(paused)}: `manage.py lane list` says why." if paused else ""
+    asked = [lane for lane in IN_TURN if lane in row_of.asked_about()]
+    words += (
+        f" What was overdue in {_listed(asked)} is held until somebody decides: `quarantine show`." if asked else ""
+    )
     held, _ = row_of.held_shards()
     return Done(words, {"lanes": lanes, "paused": paused}, {"resumed": held})
 
