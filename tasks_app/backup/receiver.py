@@ -64,14 +64,14 @@ class Receiver:
         return bool(GAP.search(self.error) or LOST.search(self.error))
 
     def begin_anew(self) -> bool:
-        """What has arrived is taken as all that there will be; it goes on from where the slot is. False: not yet, since
-        the server doesn't let go of the slot."""
-        if LOST.search(self.error):
-            try:
-                self._slot("--drop-slot")
-            except SLOT_FAULTS as error:
-                logger.warning("backup.slot_not_dropped error=%s", error)
-                return False
+        """What has arrived is taken as all that there will be; it goes on from now, with a new slot. False: not yet,
+        since the server doesn't let go of the old one."""
+        try:
+            # Also one that is not lost: it may have been told the position that the server has no log of any more.
+            self._slot("--drop-slot")
+        except SLOT_FAULTS as error:
+            logger.warning("backup.slot_not_dropped error=%s", error)
+            return False
         for path in self._spool.iterdir():
             if path.name != LOG and path.name != "lock":
                 path.unlink()

@@ -23,6 +23,7 @@ from tasks_app.backup.places import vacant, wrap
 from tasks_app.backup.programs import link, programs_for
 from tasks_app.backup.recovery import Recovery, waits_for
 from tasks_app.backup.restore import Restored, restore, served, the_system
+from tasks_app.backup.receiver import slot_name
 from tasks_app.backup.server import ask_server
 from tasks_app.backup.shipping import FOLDER, has_hole
 from tasks_app.backup.sources import Sources
@@ -353,6 +354,18 @@ def test_a_place_is_behind_the_last_moment_that_it_has_passed_not_the_last_note(
     stream.note()
 
     assert all(at >= committed for at in _covered())
+def test_after_a_gap_it_does_not_go_on_from_where_the_slot_was(stream):
+    ship(stream)
+    stream.receiver.stop()
+    stream.receiver.error = "requested WAL segment 000000010000000000000009 has already been removed"
+    there = "SELECT count(restart_lsn) FROM pg_replication_slots WHERE slot_name = %s"
+    assert execute(there, [slot_name()]) == [(1,)]
+
+    wait_until(stream.receiver.begin_anew, SECONDS, describe=lambda: execute(there, [slot_name()]))
+
+    assert execute(there, [slot_name()]) == [(0,)]
+
+
 
 
 def _covered() -> list[datetime | None]:
