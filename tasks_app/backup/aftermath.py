@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -50,7 +51,10 @@ class Aftermath:
         return sum(len(run.tasks) for run in self.runs)
 
     def write(self, file: Path) -> None:
-        file.write_text(json.dumps(asdict(self), default=_plain, indent=1))
+        """For its owner alone, as the database is: it has tenants and keys."""
+        file.unlink(missing_ok=True)  # an earlier one may be open to others
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as target:
+            json.dump(asdict(self), target, default=_plain, indent=1)
 
 
 def aftermath(since: datetime, after: int, ask_copy: Callable[[Callable[[], Any]], Any], copy_system: str) -> Aftermath:

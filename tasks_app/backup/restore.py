@@ -38,8 +38,8 @@ from .sources import Sources
 
 UNFINISHED = ".unfinished"
 REPORT = ".after.json"  # beside the folder: what the original did after the restored moment
+LARGE = ("data", "feed")  # of what is in FOLDER.unfinished
 MARGIN = timedelta(seconds=60)  # the clocks of transactions that overlap
-# Those that are looked up in what is live alone, however long the past is.
 Say = Callable[[str], None]
 
 
@@ -115,7 +115,7 @@ def plan(
     label: str | None = None,
 ) -> Planned:
     """What `restore` would do with the same words; refused as that would be, and nothing is changed."""
-    folder = folder.absolute()
+    folder = folder.resolve()
     base, sources = _chosen(folder, to, urls, system, label)
     programs_for(base.version // 10_000)
     segments = sources.segments_since(base)
@@ -138,7 +138,7 @@ def plan(
 def _chosen(
     folder: Path, to: datetime | None, urls: Sequence[str] | None, system: str | None, label: str | None
 ) -> tuple[Base, Sources]:
-    _refuse_full(folder)
+    _refuse_taken(folder)
     whose, places = the_system(urls, system)
     sources = Sources(places, _spool(whose) if urls is None else None).look()
     return sources.base_for(to, label), sources
@@ -157,7 +157,7 @@ def restore(
 ) -> Restored:
     """A server in a new folder, stopped and in quarantine, at the last moment of the log or at a time."""
     begun = time.monotonic()
-    folder = folder.absolute()
+    folder = folder.resolve()
     base, sources = _chosen(folder, to, urls, system, label)
     programs = programs_for(base.version // 10_000)
     with _work(folder, say) as (work, account):
@@ -303,14 +303,17 @@ def _spool(whose: str) -> Path | None:
     return Path(conf().BACKUP_SPOOL) / whose if conf().BACKUP_SPOOL else None
 
 
-def _refuse_full(folder: Path) -> None:
+def _refuse_taken(folder: Path) -> None:
+    if folder.is_mount():  # it can't be replaced, and what is restored would be made beside it, on another disk
+        raise BackupError(f"{folder} is the top folder of a disk. Name a new folder in it: {folder / 'postgres'}, say.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BackupError(f"{folder} is there already and not empty; nothing is restored over it. Name a new folder.")
 
 
 @contextmanager
 def _work(folder: Path, say: Say) -> Iterator[tuple[Path, Account]]:
-    """FOLDER.unfinished, ours alone; what a killed restore left there is cleared away."""
+    """FOLDER.unfinished, ours alone; what a killed restore left there is cleared away. Of one that fails the log of its
+    server is left, and nothing large."""
     work = folder.with_name(folder.name + UNFINISHED)
     try:
         work.mkdir(parents=True, mode=0o700, exist_ok=True)
@@ -322,7 +325,12 @@ def _work(folder: Path, say: Say) -> Iterator[tuple[Path, Account]]:
             say(f"Clearing away what an earlier restore left in {work}")
             for path in leftover:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        yield work, _opened(work)
+        try:
+            yield work, _opened(work)
+        except Exception:
+            for name in LARGE:
+                shutil.rmtree(work / name, ignore_errors=True)
+            raise
         shutil.rmtree(work)
 
 

@@ -64,7 +64,7 @@ class Sources:
         if label is not None:
             if label not in self.bases:
                 raise BackupError(f"There is no base backup {label!r}; there are {', '.join(b.label for b in found)}.")
-            return self.bases[label][0][1]
+            return self._complete_by(to, self.bases[label][0][1])
         early = [base for base in found if to is None or base.ended <= to]
         if not early:
             raise BackupError(
@@ -72,6 +72,14 @@ class Sources:
                 f"{to.isoformat() if to else ''}; nothing can be restored to a moment before that."
             )
         return early[-1]
+
+    def _complete_by(self, to: datetime | None, base: Base) -> Base:
+        if to is not None and base.ended > to:
+            raise BackupError(
+                f"Base backup {base.label} was complete at {base.ended.isoformat()}, which is after {to.isoformat()}. "
+                "Name an older one, or leave --base out."
+            )
+        return base
 
     def histories(self) -> list[str]:
         return sorted(name for name in self._whole if is_history(name))

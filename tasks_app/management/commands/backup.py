@@ -23,6 +23,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from django.core.management import CommandError
@@ -38,7 +39,8 @@ from tasks_app.management.terminal import TerminalCommand, account
 
 PROGRESS_SECONDS = 2.0
 
-Told = tuple[list[str], Any, bool]  # lines, the same for a machine, and whether something is wrong
+# Lines, the same for a machine (None: it has been told), and whether something is wrong.
+Told = tuple[list[str], Any, bool]
 
 
 class Command(TerminalCommand):
@@ -47,7 +49,7 @@ class Command(TerminalCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", metavar="VERB")
         parser.set_defaults(verb="status")
-        parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
+        parser.add_argument("--json", action="store_true", help="JSON instead of a page")
         for name, help in VERBS.items():
             verb = verbs.add_parser(name, help=help)
             # Where it is not given, it may have been before the verb.
@@ -69,7 +71,10 @@ class Command(TerminalCommand):
         except ProgrammingError as error:
             words = f"The database lacks what this needs: {str(error).strip().splitlines()[0]}."
             raise CommandError(f"{words} Run `manage.py migrate`.", returncode=2) from error
-        self.stdout.write(json.dumps(told, default=_plain) if options.get("json") else "\n".join(lines))
+        if not options["json"]:
+            self.stdout.write("\n".join(lines))
+        elif told is not None:
+            self.stdout.write(json.dumps(told, default=_plain))
         if failed:
             sys.exit(1)
 
@@ -222,7 +227,7 @@ class Command(TerminalCommand):
         told = asdict(done) | {"after": {"known": done.after.known, "tasks_run": done.after.tasks_run}}
         told["after"] |= {"why_not": done.after.why_not, "added": len(done.after.added)}
         if not options["start"]:
-            how = f"PUNCTUAL_HOME={options['folder']} make up" if options["home"] else f"pg_ctl -D {done.folder} start"
+            how = _start_with(options["folder"], done.folder, options["home"])
             lines.append(f"It is stopped. Start it with `{how}`.")
             lines += _waits(done.waits_for)
             return lines, told, bool(done.lost)
@@ -239,7 +244,7 @@ class Command(TerminalCommand):
             while not stopped.wait(1.0):
                 if not server.alive:
                     raise EmbeddedError(f"The restored server ended. Its log ends with:\n{server.log_tail()}")
-        return ["Stopped."], {"stopped": True}, bool(done.lost)
+        return ["Stopped."], None, bool(done.lost)
 
     def _foresee(self, options: dict) -> Told:
         from tasks_app.backup.restore import plan
@@ -381,6 +386,11 @@ def _after(after: Any, folder: Path) -> list[str]:
         f"{counted(len(after.added), 'new one')}{more}: "
         f"they are listed in {folder}.after.json."
     ]
+
+
+def _start_with(given: Path, data: Path, home: bool) -> str:
+    """For a shell."""
+    return f"PUNCTUAL_HOME={quote(str(given.resolve()))} make up" if home else f"pg_ctl -D {quote(str(data))} start"
 
 
 def _waits(name: str) -> list[str]:

@@ -9,10 +9,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -21,9 +22,9 @@ from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
 from tasks_app.backup.places import vacant, wrap
 from tasks_app.backup.programs import link, programs_for
+from tasks_app.backup.receiver import slot_name
 from tasks_app.backup.recovery import Recovery, waits_for
 from tasks_app.backup.restore import Restored, restore, served, the_system
-from tasks_app.backup.receiver import slot_name
 from tasks_app.backup.server import ask_server
 from tasks_app.backup.shipping import FOLDER, has_hole
 from tasks_app.backup.sources import Sources
@@ -133,6 +134,62 @@ def test_a_moment_comes_back_without_what_came_after_it(stream, ground):
     assert [proof.label for proof in proofs_in(ground.stores()[1])] == [ground.base.label]
     with pytest.raises(BackupError, match="nothing can be restored to a moment before that"):
         restore(ground.folder / "too early", to=ground.base.began)
+
+
+def test_a_restore_goes_where_a_link_leads_and_only_its_owner_reads_what_came_after(stream, ground):
+    ship(stream)
+    stream.close()
+    disk, link_to_it = ground.folder / "two words", ground.folder / "link"
+    disk.mkdir()
+    link_to_it.symlink_to(disk)
+
+    code, told, _ = backup("restore", str(link_to_it))
+
+    assert (code, f"Start it with `pg_ctl -D '{disk.resolve()}' start`." in told) == (0, True)
+    assert link_to_it.is_symlink() and (disk / "PG_VERSION").exists()
+    assert (ground.folder / "two words.after.json").stat().st_mode & 0o077 == 0
+    with pytest.raises(BackupError, match="/ is the top folder of a disk"):
+        restore(Path("/"))
+
+
+def test_a_restore_that_fails_leaves_nothing_large_and_one_that_must_fail_is_refused(stream, ground):
+    ship(stream)
+    stream.close()
+
+    with pytest.raises(BackupError, match="The log ends before 2999"):
+        restore(ground.folder / "failed", to=datetime(2999, 1, 1, tzinfo=UTC))
+    left = {path.name for path in (ground.folder / "failed.unfinished").iterdir()}
+    assert ("server" in left, left & {"data", "feed"}) == (True, set())
+    with pytest.raises(BackupError, match=r"was complete at .* Name an older one"):
+        restore(ground.folder / "refused at once", to=ground.base.began, label=ground.base.label)
+    assert not (ground.folder / "refused at once.unfinished").exists()
+
+
+def test_a_restored_server_that_is_kept_running_is_told_once_and_ends_with_the_command(stream, ground):
+    ship(stream)
+    stream.close()
+    out, state = StringIO(), []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def look_and_end() -> None:
+        try:
+            wait_until(lambda: out.getvalue().endswith("\n"), SECONDS, describe=out.getvalue)
+            with psycopg.connect(json.loads(out.getvalue())["database_url"]) as there:
+                state.extend(there.execute("SELECT state FROM punctual_installation").fetchone())
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    looking = threading.Thread(target=look_and_end)
+    looking.start()
+    try:
+        call_command("backup", "restore", str(ground.folder / "kept"), "--start", "--json", stdout=out)
+    finally:
+        looking.join()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    assert (state, json.loads(out.getvalue())["quarantined"]) == ([Installation.QUARANTINED], True)
+    assert (ground.folder / "kept" / "PG_VERSION").exists() and not (ground.folder / "kept.server").exists()
 
 
 def test_damage_is_found_by_verify_and_a_restore_takes_the_other_copy(stream, ground, settings):
@@ -293,6 +350,18 @@ def test_a_slot_that_cannot_be_dropped_yet_ends_no_stream(stream, monkeypatch):
     assert (stream.receiver.begin_anew(), sorted(stream.spool.iterdir())) == (False, there)
 
 
+def test_after_a_gap_it_does_not_go_on_from_where_the_slot_was(stream):
+    ship(stream)
+    stream.receiver.stop()
+    stream.receiver.error = "requested WAL segment 000000010000000000000009 has already been removed"
+    there = "SELECT count(restart_lsn) FROM pg_replication_slots WHERE slot_name = %s"
+    assert execute(there, [slot_name()]) == [(1,)]
+
+    wait_until(stream.receiver.begin_anew, SECONDS, describe=lambda: execute(there, [slot_name()]))
+
+    assert execute(there, [slot_name()]) == [(0,)]
+
+
 @contextmanager
 def waited_for() -> Iterator[None]:
     """Commits that want to be on the disk wait until the backup has them, too."""
@@ -354,18 +423,6 @@ def test_a_place_is_behind_the_last_moment_that_it_has_passed_not_the_last_note(
     stream.note()
 
     assert all(at >= committed for at in _covered())
-def test_after_a_gap_it_does_not_go_on_from_where_the_slot_was(stream):
-    ship(stream)
-    stream.receiver.stop()
-    stream.receiver.error = "requested WAL segment 000000010000000000000009 has already been removed"
-    there = "SELECT count(restart_lsn) FROM pg_replication_slots WHERE slot_name = %s"
-    assert execute(there, [slot_name()]) == [(1,)]
-
-    wait_until(stream.receiver.begin_anew, SECONDS, describe=lambda: execute(there, [slot_name()]))
-
-    assert execute(there, [slot_name()]) == [(0,)]
-
-
 
 
 def _covered() -> list[datetime | None]:
