@@ -58,7 +58,7 @@ SETTINGS = {
     "unix_socket_permissions": "0700",
 }
 
-RECOVERING = {"recovery_target_timeline": "latest", "recovery_target_action": "promote", "autovacuum": "off"}
+RECOVERING = {"recovery_target_timeline": "current", "recovery_target_action": "promote", "autovacuum": "off"}
 # Whoever the original's commits waited for is not there.
 SERVING = {"max_connections": "200", "wal_level": "replica", "synchronous_standby_names": ""}
 
@@ -186,7 +186,7 @@ class RestoredServer(Server):
         self._program = programs.server_folder(account) / self.program
         names = sorted({pwd.getpwuid(uid).pw_name for uid in {os.geteuid(), 0}})
         files = {
-            "hba_file": ("pg_hba.conf", "local all all peer map=ours\n"),
+            "hba_file": ("pg_hba.conf", "local all,replication all peer map=ours\n"),
             "ident_file": ("pg_ident.conf", "".join(f"ours {_quoted(name)} {_quoted(login.user)}\n" for name in names)),
             "config_file": ("postgresql.conf", ""),
         }
@@ -293,7 +293,9 @@ class Recovery:
         settings = RECOVERING | {"restore_command": feeder.command(self.data)}
         if until_consistent:
             settings["recovery_target"] = "immediate"
-        elif to is not None:
+        elif len(timelines := self.sources.timelines_from(self.base)) > 1:
+            settings["recovery_target_timeline"] = str(timelines[-1])
+        if to is not None:
             settings["recovery_target_time"] = to.astimezone(UTC).isoformat(sep=" ")
         _signal(self.data, self.account)
         login = Login.of(self.base)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from tasks_app.core.wal import Piece, Segment, is_history, joined, piece_of, segment_of
+from tasks_app.core.wal import Piece, Segment, forks, is_history, joined, piece_of, segment_of
 
 from .base import Base, bases_in
 from .errors import BackupError
@@ -84,12 +84,26 @@ class Sources:
     def histories(self) -> list[str]:
         return sorted(name for name in self._whole if is_history(name))
 
+    def timelines_from(self, base: Base) -> list[int]:
+        """Those that a recovery from this base goes through, to the newest that leads on from it. One that began before
+        the base was complete does not: that of a server which was restored to an earlier moment, say."""
+        found = [base.timeline]
+        for name in self.histories():
+            try:
+                before = forks(self.read(name).decode())
+            except (*FAULTS, ValueError) as error:
+                logger.warning("restore.unreadable history=%s error=%s", name, error)
+                continue
+            if before.get(base.timeline, 0) >= base.end:
+                found = sorted([*(one for one in before if one >= base.timeline), int(name[:8], 16)])
+        return found
+
     def segments_since(self, base: Base) -> list[str]:
         """What a recovery from this base may ask for, in the order in which it does."""
         names = set(self._whole) | set(self._pieces) | self._growing
         found = [segment for name in names if (segment := segment_of(name, base.segment_bytes))]
-        first = base.start // base.segment_bytes
-        wanted = [one for one in found if one.number >= first and one.timeline >= base.timeline]
+        first, timelines = base.start // base.segment_bytes, self.timelines_from(base)
+        wanted = [one for one in found if one.number >= first and one.timeline in timelines]
         return [one.name for one in sorted(wanted, key=lambda one: (one.number, one.timeline))]
 
     def missing(self, base: Base) -> dict[str, str]:

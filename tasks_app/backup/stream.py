@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +27,7 @@ from .base import Base, bases_in, newest, proofs_in, take_base
 from .errors import BackupError
 from .keeping import prune
 from .mending import mend
+from .ownership import not_ours
 from .places import FAULTS, Store, stores
 from .programs import Programs, programs_for
 from .receiver import Receiver
@@ -56,10 +58,12 @@ class Stream:
         self.spool = open_spool(self.facts)
         self._lock = _lock(self.spool)
         self.receiver = Receiver(self.programs, self.spool, synchronous=synchronous)
+        self.closed = not_ours()  # why nothing goes to the places
+        self._synchronous = synchronous
         self.shippers = [Shipper(store, self.spool, self.facts.segment_bytes) for store in self.places]
         self._samples: deque[tuple[datetime, int]] = deque(maxlen=SAMPLES)
         self._known: dict[str, dict[str, Any]] = {}  # what lies in each place, as of the last look
-        self._receive_at = self._note_at = self._noted_at = 0.0
+        self._receive_at = self._note_at = self._noted_at = self._whose_at = 0.0
         self._noted: list[tuple[int | None, str]] = []  # how far each place was, and its error, by the last note
         self._noted_lsn = 0  # how far the server was before that note
         self._own_until: int | None = None  # and after it; None: it was not asked since
@@ -71,7 +75,7 @@ class Stream:
         """The log, as far as it has arrived, is taken to all places that can be reached; and it is noted."""
         self._receive()
         for shipper in self.shippers:
-            shipper.run_once()
+            self._ship(shipper)
         if any(one.hole for one in self.shippers):
             self.mend()
         self.note()
@@ -79,7 +83,8 @@ class Stream:
     def run(self, stopped: threading.Event) -> None:
         """Each place has a thread of its own, so that one that hangs holds no other up."""
         self._tended = Tended(self)
-        threads = [threading.Thread(target=_until(stopped, one.run_once), daemon=True) for one in self.shippers]
+        shipping = [partial(self._ship, one) for one in self.shippers]
+        threads = [threading.Thread(target=_until(stopped, one), daemon=True) for one in shipping]
         threads.append(threading.Thread(target=_until(stopped, self._tended.run_once, 1.0), daemon=True))
         for thread in threads:
             thread.start()
@@ -100,10 +105,32 @@ class Stream:
             self.close()
             close_connections()
 
+    def _ship(self, shipper: Shipper) -> None:
+        if not self.closed:
+            shipper.run_once()
+
     def _receive(self) -> None:
+        if self.closed or not self.receiver.alive:
+            self._look_whose()  # the receiver may come to another server than before
+        if self.closed and not self._synchronous:
+            self.receiver.stop()  # nobody would empty the spool; but commits may wait for a synchronous one
+            return
         self.receiver.run_once()
         self._over_gap()
         self._clean_spool()
+
+    def _look_whose(self) -> None:
+        """As it was last known, if the server doesn't answer: what has arrived by then still goes to the places."""
+        if time.monotonic() < self._whose_at:
+            return
+        before = self.closed
+        try:
+            self.closed = not_ours()
+        except DatabaseError:
+            self._whose_at = time.monotonic() + AWAY_SECONDS
+            close_connections()
+        if self.closed and not before:
+            logger.error("backup.closed reason=%s", self.closed)
 
     def mend(self) -> None:
         """What a place lacks it gets from another, except for what it is about to get from the spool."""
@@ -138,7 +165,7 @@ class Stream:
         return not had_all or shipper.position > self._own_until
 
     def _error_of(self, shipper: Shipper) -> str:
-        return shipper.error or (self.receiver.error if not self.receiver.alive else "")
+        return self.closed or shipper.error or (self.receiver.error if not self.receiver.alive else "")
 
     def sample(self) -> None:
         """One more moment and position, between two notes."""
@@ -229,6 +256,8 @@ class Tended:
         self._based_on = 0  # the timeline of the last base that was made here
 
     def run_once(self) -> None:
+        if self._stream.closed:
+            return
         now = time.monotonic()
         hole = any(one.hole and one.whole is not None for one in self._stream.shippers)
         if now < (self._hurry_at if hole or self.base_wanted else self._look_at):

@@ -64,6 +64,12 @@ def is_history(name: str) -> bool:
     return _HISTORY.fullmatch(name) is not None
 
 
+def forks(history: str) -> dict[int, int]:
+    """By the history of a timeline: those that it goes back to, and the position up to which each of them counts."""
+    lines = [line.split() for line in history.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return {int(number): parse_lsn(position) for number, position, *_ in lines}
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Piece:
     segment: str

@@ -91,12 +91,14 @@ class Command(TerminalCommand):
 
     def _run(self, options: dict) -> Told:
         from tasks_app.backup.base import take_base
+        from tasks_app.backup.ownership import refuse_copy
         from tasks_app.backup.places import stores
         from tasks_app.backup.programs import programs_for
         from tasks_app.backup.server import ask_server
         from tasks_app.backup.stream import note_content
 
         facts = ask_server()
+        refuse_copy()
         places = stores(facts.system)
         progress = self._progress("bytes", options)
         if not options["fast"]:
@@ -183,10 +185,13 @@ class Command(TerminalCommand):
 
     def _prune(self, options: dict) -> Told:
         from tasks_app.backup.keeping import prune
+        from tasks_app.backup.ownership import refuse_copy
         from tasks_app.backup.places import stores
         from tasks_app.backup.stream import note_content
 
         places = stores(_system_here())
+        if not options["dry_run"]:
+            refuse_copy()
         done = prune(places, dry_run=options["dry_run"])
         if not options["dry_run"]:
             note_content(places)

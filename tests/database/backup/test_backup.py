@@ -20,24 +20,28 @@ from django.core.management import CommandError, call_command
 from tasks_app.backup.base import ABOUT, bases_in, proofs_in, take_base
 from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
+from tasks_app.backup.ownership import WORDS
 from tasks_app.backup.places import vacant, wrap
 from tasks_app.backup.programs import link, programs_for
 from tasks_app.backup.receiver import slot_name
 from tasks_app.backup.recovery import Recovery, waits_for
 from tasks_app.backup.restore import Restored, restore, served, the_system
 from tasks_app.backup.server import ask_server
-from tasks_app.backup.shipping import FOLDER, has_hole
+from tasks_app.backup.shipping import FOLDER, has_hole, spooled
 from tasks_app.backup.sources import Sources
 from tasks_app.backup.stream import Stream, Tended, note_content
+from tasks_app.core.overdue import Answer, Choice
 from tasks_app.core.wal import LEAST_RECORD, piece_of
 from tasks_app.database import close_connections, our_connection
 from tasks_app.embedded.account import server_account
+from tasks_app.engine.operations import quarantine
 from tasks_app.engine.watch.backup_status import read_backups
 from tasks_app.lifecycle.installation import look, touch
 from tasks_app.models import BackupPlace, Installation, ScheduleTask
 from tasks_app.sql import execute
 from tests.support.backup import SECONDS, Ground, begun, commit_task, damage, drop_slot, now, ship, streaming
 from tests.support.marks import commits
+from tests.support.operators import operator
 from tests.support.quarantine import noted
 from tests.support.scale import FULL
 from tests.support.wait import wait_until
@@ -614,6 +618,82 @@ def test_a_base_of_another_timeline_is_followed_by_a_new_one_at_once(stream, gro
     assert (len(made[0]), made[1]) == (1, made[0])
     for store in ground.stores():
         store.delete_folder(f"base/{made[0][0]}")
+
+
+@contextmanager
+def taken_out(ground: Ground, timeline: str) -> Iterator[None]:
+    """What another server has put into the places is gone afterwards: other tests share them."""
+    before = {store: {base.label for base in bases_in(store)} for store in ground.stores()}
+    try:
+        yield
+    finally:
+        for store, labels in before.items():
+            for name in [name for name, _ in store.names(FOLDER) if name.startswith(timeline)]:
+                store.delete(f"{FOLDER}/{name}")
+            for label in {base.label for base in bases_in(store)} - labels:
+                store.delete_folder(f"base/{label}")
+
+
+def test_a_copy_writes_nothing_among_the_backups_before_somebody_says_what_it_is(stream, ground, settings):
+    look()
+    commit_task("before")
+    ship(stream)
+    stream.close()
+    copy = restore(ground.folder / "copy")
+    with taken_out(ground, "00000002"), served(copy) as server:
+        commit_task("of the original")
+        with streaming() as original:
+            ship(original)
+            later, _ = take_base(original.facts, original.programs, original.places, fast=True)
+            ship(original)
+        given, own = settings.PUNCTUAL, {"BACKUP_DATABASE_URL": server.url, "BACKUP_SPOOL": str(ground.folder / "own")}
+        settings.PUNCTUAL = given | own
+        server.ask(lambda: _held_until_resumed(ground))
+        settings.PUNCTUAL = given
+        # Two servers have gone on from here. Each base leads to what its own has done since.
+        first = keys_in(restore(ground.folder / "first", label=ground.base.label))[0]
+        second = keys_in(restore(ground.folder / "second", label=later.label))[0]
+
+    assert {"before", "of the copy", "of the new primary"} <= first and "of the original" not in first
+    assert {"before", "of the original"} <= second and "of the new primary" not in second
+
+
+def _held_until_resumed(ground: Ground) -> None:
+    """In a copy: nothing goes to the places, and nothing from there, until it is the installation's database."""
+    there = [store.place.files(store.root) for store in ground.stores()]
+    with streaming() as stream:
+        stream.run_once()
+        assert ([one.error for one in read_backups()], stream.receiver.alive) == ([WORDS, WORDS], False)
+    for words in (["run", "--fast"], ["prune"]):
+        with pytest.raises(CommandError, match="This database may be a copy") as refused:
+            backup(*words)
+        assert refused.value.returncode == 2
+    with streaming(synchronous=True) as stream:  # commits may wait for it, so it receives
+        commit_task("of the copy")
+        wait_until(
+            lambda: stream.run_once() or spooled(stream.spool, stream.facts.segment_bytes),
+            SECONDS,
+            describe=lambda: stream.receiver.error,
+        )
+        stream.run_once()
+        Tended(stream).run_once()
+        assert [store.place.files(store.root) for store in ground.stores()] == there
+        quarantine.rehearse(operator())
+        stream.run_once()
+        assert stream.closed and [store.place.files(store.root) for store in ground.stores()] == there
+        quarantine.resume(Answer(Choice.RUN), operator())
+        commit_task("of the new primary")
+        ship(stream)
+        assert [one.error for one in read_backups()] == ["", ""]
+
+
+def test_an_installation_that_somebody_has_stopped_is_backed_up(stream):
+    look()
+    quarantine.enter(operator())
+    commit_task("in quarantine")
+    stream.run_once()
+    assert stream.closed == ""
+    ship(stream)
 
 
 def test_the_command_tells_people_and_machines(stream, ground):

@@ -8,6 +8,7 @@ from tasks_app.core.wal import (
     Piece,
     Segment,
     Written,
+    forks,
     is_history,
     joined,
     lsn_text,
@@ -57,6 +58,13 @@ def test_a_history_and_a_piece_are_known_by_their_names():
     assert piece.name == "000000010000000000000007.8192-24576.piece"
     assert (piece_of(piece.name), piece_of("000000010000000000000007.zst")) == (piece, None)
     assert (is_history("00000002.history"), is_history("000000010000000000000007")) == (True, False)
+
+
+def test_a_history_says_where_the_timelines_before_were_left():
+    assert forks("1\t0/3000060\tno recovery target specified\n\n# by hand\n2\t1/5\tbefore 2026-11-18\n") == {
+        1: 0x3000060,
+        2: (1 << 32) + 5,
+    }
 
 
 def test_what_is_written_ends_with_the_last_page_that_knows_its_place():
