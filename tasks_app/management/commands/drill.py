@@ -113,7 +113,9 @@ class Command(TerminalCommand):
         finally:
             signal.signal(signal.SIGTERM, before)
         if process.returncode:
-            return {"drill": name, "at": at, "met": False, "error": f"it ended with exit code {process.returncode}"}
+            figures = dict.fromkeys(("rto_s", "lost", "duplicates"))  # for a machine: not known
+            words = f"it ended with exit code {process.returncode}"
+            return {"drill": name, "at": at, **figures, "met": False, "error": words}
         return json.loads(told.splitlines()[-1])
 
     def _tell(self, result: Mapping[str, Any], as_json: bool) -> None:

@@ -79,6 +79,13 @@ def test_the_exit_code_says_whether_limits_were_met_and_the_report_grows(tmp_pat
     assert (tmp_path / report.PICTURE).exists() and (tmp_path / report.PAGE).exists()
 
 
+def test_of_a_drill_that_could_not_be_done_a_machine_finds_every_figure():
+    result = Command()._perform("no such drill", {})
+
+    figures = {name: result[name] for name in ("drill", "rto_s", "lost", "duplicates", "met")}
+    assert figures == {"drill": "no such drill", "rto_s": None, "lost": None, "duplicates": None, "met": False}
+
+
 def test_compared_with_the_last_time_worse_figures_end_with_3(tmp_path):
     first = told(tmp_path, run(**SHOWN), options=("--compare",))
     same = told(tmp_path, run(**SHOWN), options=("--compare",))
