@@ -181,8 +181,12 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
         # The next round finds them among what is live, and lets new rows take over as from any other.
         bring_back(returning)
         todo[Outcome.CREATED] = [pair for pair in todo[Outcome.CREATED] if pair[1] is None or not pair[1].past]
-    for outcome in (Outcome.EXISTS, Outcome.IGNORED):
-        answers |= {request.unit: Scheduled(outcome, row.id) for request, row in todo.get(outcome, ())}
+    as_it_is = [(outcome, *pair) for outcome in (Outcome.EXISTS, Outcome.IGNORED) for pair in todo.get(outcome, ())]
+    # The row for which we waited may have got a successor, which only a new look sees; the next round is about that.
+    succeeded = _lock_current([request for _, request, row in as_it_is if row.past])
+    answers |= {
+        request.unit: Scheduled(outcome, row.id) for outcome, request, row in as_it_is if request.unit not in succeeded
+    }
     answers |= _move(todo.get(Outcome.UPDATED, ()))
     answers |= _replace(todo.get(Outcome.REPLACED, ()), Outcome.REPLACED, by, verb)
     created = todo.get(Outcome.CREATED, ())

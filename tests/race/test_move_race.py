@@ -311,3 +311,20 @@ def test_what_is_live_or_dead_or_held_stays():
     schedule(TYPE, "scheduled", at=TUESDAY)
 
     assert move() == 0
+
+
+@pytest.mark.parametrize("how", ["running", "dead"])
+def test_an_edit_behind_one_that_replaces_the_task_is_about_the_new_one_and_not_about_what_is_in_the_past(how):
+    over()
+    assert move() == 1
+    batch = started("a")
+    if how == "dead":
+        settled(batch, FINAL)
+
+    first, second = overlap_results(
+        lambda: reschedule(TYPE, "a", at=TUESDAY), lambda: reschedule(TYPE, "a", at=WEDNESDAY)
+    )
+
+    took_over = Outcome.CREATED if how == "dead" else Outcome.REPLACED
+    assert (first.value.outcome, second.value.outcome) == (took_over, Outcome.UPDATED)
+    assert find(TYPE, "a").due_at == WEDNESDAY
