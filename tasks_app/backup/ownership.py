@@ -5,7 +5,7 @@ A copy has the same system identifier: its log and bases would lie among the ori
 
 from tasks_app.conf import conf
 from tasks_app.core.installation import Finding, Limits, compare
-from tasks_app.lifecycle.installation import read_facts, read_installation
+from tasks_app.lifecycle.installation import read_facts, read_installation, stranger
 
 from .errors import BackupError
 
@@ -20,6 +20,8 @@ def not_ours() -> str:
     row = read_installation()
     if row is None:
         return ""  # no beat has ever been here, so there is nothing to tell it by
+    if other := stranger(row):
+        return f"{other} So its backups are no business of this process"
     found = compare(row.known, read_facts(), Limits(conf().FAILOVER_SECONDS, conf().database_addresses)).finding
     # A restore has put it into quarantine itself, also where it looks like a standby that was promoted.
     doubtful = found is Finding.COPY or (row.quarantined and found is not Finding.SAME)

@@ -281,21 +281,24 @@ class Recovery:
         self,
         *,
         to: datetime | None = None,
+        timeline: int | None = None,
         until_consistent: bool = False,
         progress: Progress = lambda done, total: None,
     ) -> RestoredServer:
-        """Start the server on it, and return when it has recovered and answers."""
-        names = [] if until_consistent else self.sources.segments_since(self.base)
+        """Start the server on it, and return when it has recovered and answers; along a timeline, the base's own if not
+        given."""
+        names = [] if until_consistent else self.sources.segments_since(self.base, timeline)
         feed = open_private(self.work / "feed", self.account)
         self.feeder = feeder = Feeder(
             self.sources, feed, [*([] if until_consistent else self.sources.histories()), *names]
         )
         settings = RECOVERING | {"restore_command": feeder.command(self.data)}
+        # By its number only if it must be: then its history has to be there, too.
+        if timeline not in (None, self.base.timeline):
+            settings["recovery_target_timeline"] = str(timeline)
         if until_consistent:
             settings["recovery_target"] = "immediate"
-        elif len(timelines := self.sources.timelines_from(self.base)) > 1:
-            settings["recovery_target_timeline"] = str(timelines[-1])
-        if to is not None:
+        elif to is not None:
             settings["recovery_target_time"] = to.astimezone(UTC).isoformat(sep=" ")
         _signal(self.data, self.account)
         login = Login.of(self.base)

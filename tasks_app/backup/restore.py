@@ -35,6 +35,7 @@ from .places import FAULTS, Store, all_systems, vacant
 from .programs import programs_for
 from .recovery import SERVING, Login, Recovery, RestoredServer, settings_back, waits_for
 from .sources import Sources
+from .timelines import Timelines
 
 UNFINISHED = ".unfinished"
 REPORT = ".after.json"  # beside the folder: what the original did after the restored moment
@@ -57,6 +58,8 @@ class Restored:
     major: int = 0  # of PostgreSQL
     login: Login | None = None
     waits_for: str = ""  # its synchronous_standby_names: who must be there before anything can be committed
+    followed: int = 0  # the timeline of the log; that of the new server is `timeline`
+    others: list[str] = field(default_factory=list)  # timelines that there are beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,8 @@ class Planned:
     spool: bool  # and what lies in the spool is among it
     missing: dict[str, str]  # segments that nobody has, though somebody has later ones
     away: dict[str, str]  # places that can't be read
+    timeline: int  # that it would follow
+    timelines: list[str]  # all that there are, if there is more than one
 
     @property
     def has_room(self) -> bool:
@@ -113,12 +118,13 @@ def plan(
     urls: Sequence[str] | None = None,
     system: str | None = None,
     label: str | None = None,
+    timeline: int | None = None,
 ) -> Planned:
     """What `restore` would do with the same words; refused as that would be, and nothing is changed."""
     folder = folder.resolve()
-    base, sources = _chosen(folder, to, urls, system, label)
-    programs_for(base.version // 10_000)
-    segments = sources.segments_since(base)
+    base, way, lines = _chosen(folder, to, urls, system, label, timeline)
+    sources = lines.sources
+    segments = sources.segments_since(base, way)
     there = next(one for one in (folder, *folder.parents) if one.is_dir())
     return Planned(
         folder,
@@ -130,18 +136,37 @@ def plan(
         len(segments),
         len(segments) * base.segment_bytes,
         bool(sources.spool and sources.spool.is_dir()),
-        sources.missing(base),
+        sources.missing(base, way),
         dict(sources.away),
+        way,
+        _all_of(lines),
     )
 
 
 def _chosen(
-    folder: Path, to: datetime | None, urls: Sequence[str] | None, system: str | None, label: str | None
-) -> tuple[Base, Sources]:
+    folder: Path,
+    to: datetime | None,
+    urls: Sequence[str] | None,
+    system: str | None,
+    label: str | None,
+    timeline: int | None,
+) -> tuple[Base, int, Timelines]:
+    """The base, the timeline to follow from it, and what there is beside."""
     _refuse_taken(folder)
     whose, places = the_system(urls, system)
-    sources = Sources(places, _spool(whose) if urls is None else None).look()
-    return sources.base_for(to, label), sources
+    lines = _timelines(Sources(places, _spool(whose) if urls is None else None).look())
+    return *lines.choose(to, label, timeline), lines
+
+
+def _timelines(sources: Sources) -> Timelines:
+    any_base = sources.base_for(None)
+    return Timelines(sources, programs_for(any_base.version // 10_000))
+
+
+def _all_of(lines: Timelines, but: int | None = None) -> list[str]:
+    """Every timeline, if there are several."""
+    numbers = lines.sources.timelines()
+    return [] if len(numbers) < 2 else [str(lines.look(one)) for one in numbers if one != but]
 
 
 def restore(
@@ -151,6 +176,7 @@ def restore(
     urls: Sequence[str] | None = None,
     system: str | None = None,
     label: str | None = None,
+    timeline: int | None = None,
     by: str = "",
     say: Say = lambda line: None,
     progress: Progress = lambda done, total: None,
@@ -158,16 +184,17 @@ def restore(
     """A server in a new folder, stopped and in quarantine, at the last moment of the log or at a time."""
     begun = time.monotonic()
     folder = folder.resolve()
-    base, sources = _chosen(folder, to, urls, system, label)
+    base, way, lines = _chosen(folder, to, urls, system, label, timeline)
+    sources, others = lines.sources, _all_of(lines, but=way)
     programs = programs_for(base.version // 10_000)
     with _work(folder, say) as (work, account):
         recovery = Recovery(programs, account, work, sources, base)
         say(f"Unpacking base backup {base.label} ({base.bytes / 1e6:,.0f} MB)")
         recovery.unpack(progress)
-        say("Replaying the log")
-        server = recovery.replay(to=to, progress=progress)
+        say(f"Replaying the log of timeline {way}" if others else "Replaying the log")
+        server = recovery.replay(to=to, timeline=way, progress=progress)
         try:
-            reached, timeline, _, last_task = server.ask(lambda: run("reached", {}))[0]
+            reached, new_timeline, _, last_task = server.ask(lambda: run("reached", {}))[0]
             reached = reached or base.ended
             place = recovery.taken_from.label if recovery.taken_from else ""
             reason = f"restored from {place}, base {base.label}, to {reached.astimezone(UTC).isoformat()}"
@@ -178,7 +205,7 @@ def restore(
             recovery.close()
         settings_back(recovery.data)
         # To a moment, PostgreSQL itself refuses to end before it.
-        lost = _lost(recovery) | (sources.missing(base) if to is None else {})
+        lost = _lost(recovery) | (sources.missing(base, way) if to is None else {})
         if not lost:
             _prove(recovery)
         if after.known:
@@ -189,7 +216,7 @@ def restore(
         base.label,
         place,
         reached,
-        timeline,
+        new_timeline,
         time.monotonic() - begun,
         quarantined,
         after,
@@ -197,6 +224,8 @@ def restore(
         programs.major,
         server.login,
         waits_for(folder),
+        way,
+        others,
     )
 
 
@@ -239,7 +268,8 @@ def _verify(
     begun = time.monotonic()
     sources = Sources([store], None).look()
     try:
-        base = sources.base_for(None, label)
+        # The newest one, and what leads on from it.
+        base, way = _timelines(sources).choose(label=label or sources.base_for(None).label)
     except BackupError as error:  # the other places may have one
         return Verified("", store.label, None, 0.0, [str(error)])
     programs = programs_for(base.version // 10_000)
@@ -254,14 +284,14 @@ def _verify(
             if wrong := differs(programs, recovery.data):
                 raise BackupError(f"it is not what the server sent: {wrong}")
             say("Starting it")
-            server = recovery.replay(until_consistent=base_only, progress=progress)
+            server = recovery.replay(timeline=None if base_only else way, until_consistent=base_only, progress=progress)
             reached = server.ask(lambda: run("reached", {}))[0][0]
             problems += server.ask(_broken)
         except (BackupError, *FAULTS, DatabaseError) as error:
             problems.append(str(error).strip())
         finally:
             recovery.close()
-        lost = _lost(recovery) | ({} if base_only else sources.missing(base))
+        lost = _lost(recovery) | ({} if base_only else sources.missing(base, way))
         problems += [f"segment {name}: {why}" for name, why in lost.items()]
         if not problems:
             _prove(recovery)

@@ -186,8 +186,10 @@ def has_hole(store: Store, spool: Path, size: int) -> bool:
     bases = bases_in(store)
     names = {name.removesuffix(PACKED) for name, _ in store.names(FOLDER) if name.endswith(PACKED)}
     names |= {name for name, _ in spooled(spool, size)}
-    numbers = {segment.number for name in names if (segment := segment_of(name, size))}
-    if not bases or not numbers:
+    found = [segment for name in names if (segment := segment_of(name, size))]
+    # What an earlier timeline has, which this base may have left, fills no hole.
+    numbers = {one.number for one in found if bases and one.timeline >= bases[-1].timeline}
+    if not numbers:
         return False
     return any(number not in numbers for number in range(bases[-1].start // size, max(numbers)))
 

@@ -27,6 +27,8 @@ class Sources:
     spool: Path | None  # with what had arrived and was not taken to a place yet
     bases: dict[str, list[tuple[Store, Base]]] = field(default_factory=dict)  # by label: who has it
     away: dict[str, str] = field(default_factory=dict)  # by place: why it can't be read
+    # By timeline: those that it goes back to, and the position at which it left each.
+    forks: dict[int, dict[int, int]] = field(default_factory=dict)
     _whole: dict[str, list[Store | None]] = field(default_factory=dict)  # None: the spool
     _pieces: dict[str, list[tuple[Store, Piece]]] = field(default_factory=dict)
     _growing: set[str] = field(default_factory=set)  # in the spool
@@ -49,14 +51,22 @@ class Sources:
                     self._whole.setdefault(name, []).insert(0, None)
                 else:
                     self._growing.add(name)
+        self._read_histories()
         return self
+
+    def _read_histories(self) -> None:
+        for name in self.histories():
+            try:
+                self.forks[int(name[:8], 16)] = forks(self.read(name).decode())
+            except (*FAULTS, ValueError) as error:
+                logger.warning("restore.unreadable history=%s error=%s", name, error)
 
     @property
     def segment_bytes(self) -> int:
         return next((base.segment_bytes for copies in self.bases.values() for _, base in copies), 16 << 20)
 
-    def base_for(self, to: datetime | None, label: str | None = None) -> Base:
-        """The newest one that was complete at that moment; or the one of this label."""
+    def base_for(self, to: datetime | None, label: str | None = None, timeline: int | None = None) -> Base:
+        """The newest one that was complete at that moment, and leads to this timeline; or the one of this label."""
         found = sorted((copies[0][1] for copies in self.bases.values()), key=lambda one: one.ended)
         if not found:
             away = "".join(f" {place}: {error}." for place, error in self.away.items())
@@ -64,7 +74,10 @@ class Sources:
         if label is not None:
             if label not in self.bases:
                 raise BackupError(f"There is no base backup {label!r}; there are {', '.join(b.label for b in found)}.")
-            return self._complete_by(to, self.bases[label][0][1])
+            return self._complete_by(to, self._leading(self.bases[label][0][1], timeline))
+        found = [base for base in found if timeline is None or self.leads(base, timeline)]
+        if not found:
+            raise BackupError(f"No base backup leads to timeline {timeline}. `backup list` says what there is.")
         early = [base for base in found if to is None or base.ended <= to]
         if not early:
             raise BackupError(
@@ -84,31 +97,55 @@ class Sources:
     def histories(self) -> list[str]:
         return sorted(name for name in self._whole if is_history(name))
 
-    def timelines_from(self, base: Base) -> list[int]:
-        """Those that a recovery from this base goes through, to the newest that leads on from it. One that began before
-        the base was complete does not: that of a server which was restored to an earlier moment, say."""
-        found = [base.timeline]
-        for name in self.histories():
-            try:
-                before = forks(self.read(name).decode())
-            except (*FAULTS, ValueError) as error:
-                logger.warning("restore.unreadable history=%s error=%s", name, error)
-                continue
-            if before.get(base.timeline, 0) >= base.end:
-                found = sorted([*(one for one in before if one >= base.timeline), int(name[:8], 16)])
-        return found
+    def timelines(self) -> list[int]:
+        """Those of which there is a base, or some of the log."""
+        logged = {segment.timeline for segment in self._segments(self.segment_bytes)}
+        return sorted(logged | {copies[0][1].timeline for copies in self.bases.values()})
 
-    def segments_since(self, base: Base) -> list[str]:
-        """What a recovery from this base may ask for, in the order in which it does."""
-        names = set(self._whole) | set(self._pieces) | self._growing
-        found = [segment for name in names if (segment := segment_of(name, base.segment_bytes))]
-        first, timelines = base.start // base.segment_bytes, self.timelines_from(base)
-        wanted = [one for one in found if one.number >= first and one.timeline in timelines]
+    def log_of(self, timeline: int) -> list[Segment]:
+        return sorted(one for one in self._segments(self.segment_bytes) if one.timeline == timeline)
+
+    def left_at(self, timeline: int) -> tuple[int, int] | None:
+        """The timeline that this one left, and at which position; None: it is the first, or its history is lost."""
+        before = self.forks.get(timeline)
+        return max(before.items()) if before else None
+
+    def leads(self, base: Base, timeline: int) -> bool:
+        """Whether a recovery from this base can follow this timeline. One that was left before the base was complete
+        can't: the base has what never was there."""
+        return timeline == base.timeline or self.forks.get(timeline, {}).get(base.timeline, 0) >= base.end
+
+    def _leading(self, base: Base, timeline: int | None) -> Base:
+        if timeline is not None and not self.leads(base, timeline):
+            raise BackupError(
+                f"Base backup {base.label} is of timeline {base.timeline} and doesn't lead to timeline {timeline}, "
+                "which had left before it was complete, or goes back to others. Leave --base or --timeline out."
+            )
+        return base
+
+    def segments_since(self, base: Base, timeline: int | None = None) -> list[str]:
+        """What a recovery from this base to the end of a timeline, its own if not given, may ask for, in the order in
+        which it does."""
+        size, last = base.segment_bytes, timeline or base.timeline
+        ends = {one: until for one, until in self.forks.get(last, {}).items() if one >= base.timeline}
+        wanted, first = [], base.start
+        for number in [*sorted(ends), last]:
+            until = ends.get(number)
+            wanted += [
+                one
+                for one in self._segments(size)
+                if one.timeline == number and one.number >= first // size and (until is None or one.begin < until)
+            ]
+            first = max(first, until or 0)
         return [one.name for one in sorted(wanted, key=lambda one: (one.number, one.timeline))]
 
-    def missing(self, base: Base) -> dict[str, str]:
+    def _segments(self, size: int) -> list[Segment]:
+        names = set(self._whole) | set(self._pieces) | self._growing
+        return [segment for name in names if (segment := segment_of(name, size))]
+
+    def missing(self, base: Base, timeline: int | None = None) -> dict[str, str]:
         """Segments that nobody has, though somebody has later ones: a recovery ends before them. By name, and why."""
-        later = [segment_of(name, base.segment_bytes) for name in self.segments_since(base)]
+        later = [segment_of(name, base.segment_bytes) for name in self.segments_since(base, timeline)]
         there = {one.number for one in later if one and one.name in self._whole}
         # The base itself has the log until its end. The newest may be in the making.
         first, lost = (base.end - 1) // base.segment_bytes + 1, {}

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -36,6 +37,7 @@ class Ground:
         for place in (self.a, self.b):
             place.mkdir()
         self.base: Base | None = None
+        self.forked: Any = None  # what a test file has made of it
 
     def settings(self) -> dict[str, object]:
         places = {"BACKUP_URLS": [str(self.a), str(self.b)], "BACKUP_SPOOL": str(self.spool)}

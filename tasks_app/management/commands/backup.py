@@ -170,9 +170,11 @@ class Command(TerminalCommand):
                     at = proved.get(base.label)
                     lines.append(
                         f"{store.label}  {base.label}  server {base.system}, PostgreSQL {base.version // 10_000}, "
-                        f"{base.stored_bytes:,} bytes, " + (f"restored {_moment(at)}" if at else "never restored")
+                        f"timeline {base.timeline}, {base.stored_bytes:,} bytes, "
+                        + (f"restored {_moment(at)}" if at else "never restored")
                     )
                     told.append({"place": store.label, "restored": at, **base.to_json()})
+                lines += [f"{store.label}  {one}" for one in _forks(store)]
             except (*FAULTS, KeyError, ValueError) as error:
                 failed = True
                 lines.append(f"! {store.label}: {error}")
@@ -218,6 +220,7 @@ class Command(TerminalCommand):
             urls=options["urls"],
             system=options["system"],
             label=options["base"],
+            timeline=options["timeline"],
             by=account(),
             say=self._say(options),
             progress=self._progress("parts", options),
@@ -226,6 +229,7 @@ class Command(TerminalCommand):
             f"Restored into {done.folder} from {done.place}, base {done.base}, in {_span(done.seconds)}.",
             f"It has all that was committed until {_moment(done.reached)}, and is in quarantine: it dispatches nothing "
             "until somebody says what it is.",
+            *_beside(done.followed, done.others),
             *_after(done.after, done.folder),
             *(f"! Segment {name} of the log could not be read: {why}" for name, why in done.lost.items()),
         ]
@@ -255,7 +259,7 @@ class Command(TerminalCommand):
         from tasks_app.backup.restore import plan
 
         folder = options["folder"] / "servers" / "postgres" if options["home"] else options["folder"]
-        given = {name: options[name] for name in ("to", "urls", "system")}
+        given = {name: options[name] for name in ("to", "urls", "system", "timeline")}
         seen = plan(folder, label=options["base"], **given)
         until = f"to {_moment(options['to'])}" if options["to"] else "to the last moment that is there"
         end = "fail if that is later than" if options["to"] else "end before"
@@ -265,6 +269,8 @@ class Command(TerminalCommand):
             f"unpacked from {' or '.join(seen.places)} into {seen.folder}: {seen.bytes / 1e6:,.0f} MB.",
             f"Then {counted(seen.segments, 'segment')} of the log would be replayed{spool}, at most "
             f"{seen.log_bytes / 1e6:,.0f} MB, {until}.",
+            *([f"It would follow timeline {seen.timeline}. There are:"] if seen.timelines else []),
+            *(f"  {one}" for one in seen.timelines),
             *(f"! {place} can't be read: {why}." for place, why in seen.away.items()),
             *(f"! It would {end} segment {name} of the log: {why}." for name, why in seen.missing.items()),
         ]
@@ -303,6 +309,9 @@ VERBS = {
 def _for_restore(verb: ArgumentParser) -> None:
     verb.add_argument("folder", type=Path, help="a new one, which becomes the server's data directory")
     verb.add_argument("--to", type=_a_moment, metavar="TIME", help="such as 2026-11-16T14:05:00+00:00; else the last")
+    verb.add_argument(
+        "--timeline", type=int, metavar="N", help="follow this one, if two servers have gone on from the same point"
+    )
     verb.add_argument("--home", action="store_true", help="make the folder a home for `make up` with this database")
     verb.add_argument("--dry-run", action="store_true", help="say what would be restored from where, and do nothing")
     verb.add_argument("--start", action="store_true", help="start it on a socket of its own, and stay until Ctrl-C")
@@ -396,6 +405,21 @@ def _after(after: Any, folder: Path) -> list[str]:
 def _start_with(given: Path, data: Path, home: bool) -> str:
     """For a shell."""
     return f"PUNCTUAL_HOME={quote(str(given.resolve()))} make up" if home else f"pg_ctl -D {quote(str(data))} start"
+
+
+def _forks(store: Any) -> list[str]:
+    from tasks_app.backup.sources import Sources
+    from tasks_app.core.wal import lsn_text
+
+    sources = Sources([store], None).look()
+    left = [(one, *origin) for one in sources.timelines() if (origin := sources.left_at(one))]
+    return [f"timeline {one} left timeline {parent} at {lsn_text(position)}" for one, parent, position in left]
+
+
+def _beside(followed: int, others: list[str]) -> list[str]:
+    if not others:
+        return []
+    return [f"The log is that of timeline {followed}. There is also {'; and '.join(others)}: --timeline takes it."]
 
 
 def _waits(name: str) -> list[str]:

@@ -20,7 +20,7 @@ from django.core.management import CommandError, call_command
 from tasks_app.backup.base import ABOUT, bases_in, proofs_in, take_base
 from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
-from tasks_app.backup.ownership import WORDS
+from tasks_app.backup.ownership import WORDS, not_ours, refuse_copy
 from tasks_app.backup.places import vacant, wrap
 from tasks_app.backup.programs import link, programs_for
 from tasks_app.backup.receiver import slot_name
@@ -750,3 +750,14 @@ def test_programs_of_another_version_are_refused(ground, settings, tmp_path):
         program.chmod(0o755)
     with pytest.raises(CommandError, match=r"has version 9\)"):
         call_command("backup", "run")
+
+
+def test_a_process_of_another_environment_has_no_business_with_the_backups(settings):
+    look()
+    Installation.objects.update(environment="production")
+    assert not not_ours()
+
+    settings.PUNCTUAL = settings.PUNCTUAL | {"ENVIRONMENT": "staging"}
+
+    with pytest.raises(BackupError, match="belongs to the environment 'production'.*no business of this process"):
+        refuse_copy()

@@ -97,3 +97,9 @@ def test_what_comes_after_a_gap_is_left_out_unless_another_piece_has_it_all():
     assert joined([a, c], size) == a[1].ljust(size, b"\0")
     whole = (Piece(name, 4 * PAGE, 0), b"".join(page(n * PAGE, b"w") for n in range(4)))
     assert joined([c, whole], size) == whole[1]
+
+
+def test_a_history_says_which_timelines_count_and_until_where():
+    text = "# a comment\n1\t0/4001120\tbefore 2026-11-18 12:00:00+00\n\n2\t0/A000000\tno recovery target specified\n"
+    assert forks(text) == {1: 0x4001120, 2: 0xA000000}
+    assert forks("") == {}
