@@ -759,5 +759,5 @@ def test_a_process_of_another_environment_has_no_business_with_the_backups(setti
 
     settings.PUNCTUAL = settings.PUNCTUAL | {"ENVIRONMENT": "staging"}
 
-    with pytest.raises(BackupError, match="belongs to the environment 'production'.*no business of this process"):
+    with pytest.raises(BackupError, match=r"belongs to the environment 'production'.*no business of this process"):
         refuse_copy()
