@@ -49,13 +49,13 @@ class Primaries:
         """Raises NotPrimary for a standby, and for a server that another one was promoted past."""
         # By its answer: what a connection is told when it is made, a pooler may remember from another server.
         if facts.standby:
-            raise NotPrimary(f"The server at {_where(our_connection())} is a standby: nothing can be written there.")
+            raise NotPrimary(f"The server at {where(our_connection())} is a standby: nothing can be written there.")
         if row is None or facts.timeline is None:
             return
         newest = self._shared(row.uid, 0) % _LOWERED
         if facts.timeline < newest:
             raise NotPrimary(
-                f"The server at {_where(our_connection())} is on timeline {facts.timeline}, and this installation has "
+                f"The server at {where(our_connection())} is on timeline {facts.timeline}, and this installation has "
                 f"been on timeline {newest}: another server was promoted, and nothing that is done here counts. If "
                 "this one is to be the primary, say so with `manage.py quarantine enter` and `quarantine resume`."
             )
@@ -122,6 +122,11 @@ def leave(connection: BaseDatabaseWrapper) -> None:
             _cut(other)
 
 
+def where(connection: BaseDatabaseWrapper) -> str:
+    server = _server(connection)
+    return ":".join(server) if server else "an unknown address"
+
+
 def _cut(connection: BaseDatabaseWrapper) -> None:
     """The connection of another thread: closing it here could meet that in the middle of a statement. Cut off, it is
     replaced as after any other loss."""
@@ -150,8 +155,3 @@ def _server(connection: BaseDatabaseWrapper) -> tuple[str, str] | None:
     with suppress(Exception):
         return info.host, str(info.port)
     return None
-
-
-def _where(connection: BaseDatabaseWrapper) -> str:
-    server = _server(connection)
-    return ":".join(server) if server else "an unknown address"

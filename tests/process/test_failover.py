@@ -1,5 +1,6 @@
 """A synchronous standby takes over: nothing that was acknowledged is lost, and nothing counts on the old primary."""
 
+import json
 import os
 import secrets
 import shutil
@@ -7,11 +8,13 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import psycopg
 import pytest
 from django.contrib.auth import get_user_model
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.test import Client
 from django.urls import reverse
@@ -24,9 +27,9 @@ from tasks_app.embedded.standby import Standby
 from tasks_app.engine.barrier import Barrier
 from tasks_app.engine.primaries import NotPrimary
 from tasks_app.engine.watch.site_status import read_sites
-from tasks_app.engine.web.standby import REFUSED, WORDS
+from tasks_app.engine.web.standby import REFUSED, STANDBY, WORDS
 from tasks_app.lifecycle.installation import read_installation
-from tasks_app.models import AnyTask, AuditEntry, ScheduleTask
+from tasks_app.models import AnyTask, AuditEntry, JobDefinition, LanePause, ScheduleTask
 from tests.support.api import Api
 from tests.support.engine import row
 from tests.support.quarantine import base_backup, second_server, using
@@ -35,6 +38,24 @@ from tests.support.testapp.models import Effect
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
+# What changes nothing, with what it needs to know: {task}, {job}, {file}.
+READING = """
+alarms list, api_token list, archive, audit, audit verify, backfill nightly --since 2026-11-01, backup, calendars list,
+campaign list, campaign start cancel --type T_QUIET --reason r --dry-run, compensate --dry-run, dlq list, dlq groups,
+dlq replay --all --dry-run, doctor, doctor --past, failover report, history, history --unit T_QUIET shown, jobs list,
+jobs apply {file} --check, keys show, lane list, member list, outbox, plan --preview nightly, quarantine show,
+quarantine resume --dry-run, recover, recover INC-1 --dry-run, restore_day 2026-11-01 --dry-run, rules list,
+rules history, scheduler_status, scheduler_status --wait=0, secrets list, secrets status, site show,
+site activate main --dry-run, site standby --dry-run, slo, stock coverage, storage, tenant list, tenant show acme,
+tenant suspend acme --reason r --dry-run, tenant use acme, why {task}, why --job {job}, worker list
+"""
+FOR_PROGRAMS = """
+alarms list --json, doctor --json, failover report --json, outbox --json, quarantine show --json, recover --json,
+scale --show, scheduler_status --json, site show --json, slo --json, storage --json, tenant show acme --json
+"""
+FILES = (
+    "audit --json, audit --csv, audit export, database roles --dry-run, history --json, history --csv -, jobs export"
+)
 OPTIONS = {"fsync": "off", "shared_buffers": "128MB"}  # a killed process loses nothing that it has written
 
 
@@ -106,6 +127,42 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
     assert api.post("/tasks", {"task_type": "T_QUIET", "key": "b", "delay": 60}).status == 201
 
 
+def test_commands_that_only_read_answer_from_the_standby_and_all_others_fail(pair, settings, tmp_path):
+    folders = {"ARCHIVE_URL": str(tmp_path), "BACKUP_URLS": [str(tmp_path)]}
+    settings.PUNCTUAL = settings.PUNCTUAL | folders
+    (tmp_path / "jobs.yaml").write_text("jobs: [{name: nightly, task_type: T_QUIET, cron: 0 3 * * *}]")
+    _told("jobs", "apply", str(tmp_path / "jobs.yaml"))
+    _told("quarantine", "show")  # the installation has its row
+    task = schedule("T_QUIET", "shown", payload={}, tenant="acme").task_id
+    about = {"task": task, "job": JobDefinition.objects.get().id, "file": tmp_path / "jobs.yaml"}
+    gone = {"HOST": f"/nowhere,{pair.sockets}"}
+    with using(**gone):
+        wait_until(lambda: _told("why", str(task))[0] == 0, timeout=30)  # the standby has applied it
+        read_from = f"Read from the standby {pair.sockets}:5432, since no server of the database takes writes."
+        for words in _split(READING.format(**about)):
+            code, out, err = _told(*words)
+            assert (words, out.startswith(read_from), "can't be" in err) == (words, True, False), (code, out, err)
+        for words in _split(FOR_PROGRAMS):
+            _, out, err = _told(*words)
+            found = json.loads(out)["read_from"]
+            assert (words, found["server"], found["standby"]) == (words, f"{pair.sockets}:5432", True)
+            assert err.startswith(read_from)
+        for words in _split(FILES):
+            _, out, err = _told(*words)
+            assert (words, "Read from" in out, err.startswith(read_from)) == (words, False, True)
+
+        code, out, _ = _told("scheduler_status", "--json")
+        status = json.loads(out)
+        assert (code, status["verdict"], status["problems"][0], status["unserved"][0]) == (1, "trouble", WORDS, WORDS)
+        assert _told("lane", "pause", "low", "--reason", "r") == (2, "", REFUSED)
+    wait_until(lambda: "Read from" not in _told("lane", "list")[1], timeout=30)
+    with using(**gone):  # as in a process that has read nothing yet
+        for words in ("lane pause low --reason r", "doctor --repair due", "quarantine enter --reason r"):
+            assert (_told(*words.split())[0], STANDBY.reading) == (2, False)
+        assert _told("scheduler_status", "--here")[0] == 2
+    assert not LanePause.objects.exists()
+
+
 class Caller(threading.Thread):
     """Schedules a task, and notes what it was told."""
 
@@ -171,6 +228,22 @@ def _reads(client: Client) -> str:
     """The server that a page was read from."""
     client.get(reverse("admin:index"))
     return connection.connection.info.host
+
+
+def _split(commands: str) -> list[list[str]]:
+    return [one.split() for one in commands.split(",")]
+
+
+def _told(*words: str) -> tuple[int, str, str]:
+    """The exit code of a command, and what it printed."""
+    out, err = StringIO(), StringIO()
+    try:
+        call_command(*words, stdout=out, stderr=err)
+    except CommandError as error:
+        return error.returncode, out.getvalue(), str(error)
+    except SystemExit as end:
+        return end.code, out.getvalue(), err.getvalue()
+    return 0, out.getvalue(), err.getvalue()
 
 
 def _unfinished(ids: list[int]) -> int:

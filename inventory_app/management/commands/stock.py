@@ -3,7 +3,6 @@
 Exit code 0: all is well. 1: some lines were not imported, or the coverage has a problem. 2: no database, or no file.
 """
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -31,6 +30,7 @@ Chunk = tuple[list[NewProduct], list[BadLine]]
 
 class Command(TerminalCommand):
     help = "Imports products from a CSV file, and says how much of the catalogue is synced."
+    reads = ("coverage",)
     requires_system_checks = (*TerminalCommand.requires_system_checks, CHECKS)
 
     def add_arguments(self, parser) -> None:
@@ -54,7 +54,10 @@ class Command(TerminalCommand):
 
     def _coverage(self, *, as_json: bool) -> None:
         coverage = read_coverage()
-        self.stdout.write(json.dumps(coverage.as_dict()) if as_json else as_page(coverage))
+        if as_json:
+            self.write_json(coverage.as_dict())
+        else:
+            self.stdout.write(as_page(coverage))
         if coverage.problems():
             sys.exit(1)
 

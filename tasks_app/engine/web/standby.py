@@ -1,7 +1,7 @@
 """While no server of the database takes writes, and a standby answers: reads are answered from it.
 
-Only in a web process, and only if DATABASES names several servers. Its threads are told by a number: connections that
-were made before the last change are left at their next request.
+Only in a web process and in a command that only reads, and only if DATABASES names several servers. The threads of a
+web process are told by a number: connections that were made before the last change are left at their next request.
 """
 
 import logging
@@ -38,21 +38,22 @@ class StandbyReads:
         self._asked_at = 0.0  # monotonic
         self._wanted: object = None  # the attributes that the settings ask for
 
-    def connect(self) -> None:
-        """Before a request: its thread is connected to the primary, else to a standby. If nobody answers, whoever asks
-        the database first hears that."""
-        ours = our_connection()
+    def connect(self) -> Exception | None:
+        """Before a request or a command: its thread is connected to the primary, else to a standby. Returns why not, if
+        nobody answers; a request leaves it at that, since whoever asks the database first hears the same."""
+        ours, error = our_connection(), None
         if "," not in ours.settings_dict["HOST"] or ours.in_atomic_block:
-            return
+            return None
         if self.reading:
             self._ask_for_primary()
         if getattr(ours, "_punctual_number", self._number) != self._number:
             ours.close()
         try:
             self._ensure(ours)
-        except (DatabaseError, InterfaceError) as error:
-            self._read_instead(ours, error)
+        except (DatabaseError, InterfaceError) as refused:
+            error = self._read_instead(ours, refused)
         ours._punctual_number = self._number
+        return error
 
     def connect_aside(self) -> None:
         """For somebody who can't wait: in a thread that ends with it."""
@@ -87,16 +88,18 @@ class StandbyReads:
         if refused is not None:
             raise refused
 
-    def _read_instead(self, ours: BaseDatabaseWrapper, error: Exception) -> None:
+    def _read_instead(self, ours: BaseDatabaseWrapper, error: Exception) -> Exception | None:
         words = str(error).strip()
         if self.reading or any(full in words for full in _FULL):
-            return
+            return error
         self._begin(words)
         try:
             ours.ensure_connection()
             opened(ours)
         except (DatabaseError, InterfaceError):
             self._end()
+            return error
+        return None
 
     def _begin(self, why: str) -> None:
         with self._lock:

@@ -1,7 +1,5 @@
 """`manage.py alarms list|test`: what is wrong, who is told, and whether they can be."""
 
-import json
-
 from django.core.management.base import CommandError
 
 from tasks_app.core.errors import PunctualError
@@ -18,6 +16,7 @@ SHOWN = 100
 
 class Command(TerminalCommand):
     help = "Lists open incidents, alarm rules and channels, or sends a channel a test alert."
+    reads = ("list",)
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
@@ -83,7 +82,7 @@ class Command(TerminalCommand):
         return not tested.ok
 
     def _print(self, found: dict) -> None:
-        self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+        self.write_json(found, indent=2, ensure_ascii=False)
 
 
 def _owner(row: AlarmRule | AlarmChannel) -> str:

@@ -18,6 +18,7 @@ from tasks_app.models import ApiToken
 
 class Command(TerminalCommand):
     help = "Issues, lists and revokes tokens of the REST API. A token is shown once, when it is issued."
+    reads = ("list",)
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)

@@ -4,7 +4,6 @@ Exit code 0: all is well. 1: something waits and could not be archived, or a fil
 no archive, or it can't be reached.
 """
 
-import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from dataclasses import asdict
@@ -21,6 +20,7 @@ from tasks_app.management.terminal import TerminalCommand, account
 
 class Command(TerminalCommand):
     help = "Shows what is archived and what waits; archives now; or verifies a day of the archive."
+    reads = ("status",)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("verb", nargs="?", choices=("status", "run", "verify"), default="status")
@@ -39,7 +39,10 @@ class Command(TerminalCommand):
         except faults as error:
             self.stderr.write(f"The archive can't be reached, or read: {error}")
             sys.exit(2)
-        self.stdout.write(json.dumps(told, default=_iso) if options["json"] else "\n".join(lines))
+        if options["json"]:
+            self.write_json(told, default=_iso)
+        else:
+            self.stdout.write("\n".join(lines))
         if failed:
             sys.exit(1)
 

@@ -91,6 +91,13 @@ class Command(TerminalCommand):
             "--new", action="store_true", help='make one for PUNCTUAL["AUDIT_KEYS"], and print it this once'
         )
 
+    def only_reads(self, options: dict) -> bool:
+        of_database = not options.get("export")  # else it verifies a file
+        return options.get("what") in (None, "verify", "export") and of_database
+
+    def for_programs(self, options: dict) -> bool:
+        return super().for_programs(options) or options.get("what") == "export"
+
     def handle(self, *args, **options) -> None:
         try:
             getattr(self, f"_{options.get('what') or 'list'}")(options)

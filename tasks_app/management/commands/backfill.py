@@ -3,7 +3,6 @@
 Exit code 0: it was begun, or the dry run found something. 1: there is nothing to do. 2: it makes no sense.
 """
 
-import json
 import sys
 from argparse import ArgumentParser
 
@@ -54,6 +53,9 @@ class Command(TerminalCommand):
         parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="as one JSON object")
 
+    def only_reads(self, options: dict) -> bool:
+        return not options["yes"]
+
     def handle(self, *args, **options) -> None:
         pace = Pace(options["cap"], options["rate"], options["lane"], options["most_running"])
         campaign: Campaign | None = None
@@ -72,8 +74,10 @@ class Command(TerminalCommand):
                 campaign = start(request, Operator(options["by"], options["reason"]), pace)
         except (PunctualError, ArchiveUnreachable) as error:
             raise CommandError(str(error), returncode=UNUSABLE) from None
-        told = json.dumps(_as_json(foreseen, campaign)) if options["json"] else "\n".join(_lines(foreseen, campaign))
-        self.stdout.write(told)
+        if options["json"]:
+            self.write_json(_as_json(foreseen, campaign))
+        else:
+            self.stdout.write("\n".join(_lines(foreseen, campaign)))
         if not foreseen.instances:
             sys.exit(NOTHING)
 

@@ -61,6 +61,9 @@ class Command(TerminalCommand):
                 verb.add_argument("--base", metavar="LABEL", help="this base backup instead of the newest that fits")
             ADDED.get(name, lambda verb: None)(verb)
 
+    def only_reads(self, options: dict) -> bool:
+        return options["verb"] in (None, "status")  # `list` and `verify` need no database at all
+
     def handle(self, *args, verb: str | None, **options) -> None:
         verb = verb or "status"
         faults = _needed()

@@ -16,6 +16,7 @@ from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 class Command(TerminalCommand):
     help = "Lists calendars, shows one, fills one from an iCalendar file, or deletes one."
+    reads = ("list", "show")
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)

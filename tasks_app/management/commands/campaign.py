@@ -65,6 +65,9 @@ class Command(TerminalCommand):
         for one in (listed, shown, *made):
             one.add_argument("--json", action="store_true", help="as JSON: one object a line")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["verb"] in ("list", "show") or bool(options.get("dry_run"))
+
     def handle(self, *args, verb: str, **options) -> None:
         if verb == "list":
             self._list(options)
@@ -128,7 +131,7 @@ class Command(TerminalCommand):
         if options["json"]:
             kinds = [dict(zip(("task_type", "lane", "tasks"), one, strict=True)) for one in found.kinds]
             told = {"tasks": found.acted, "complete": found.complete, "kinds": kinds, "new_times": times}
-            self.stdout.write(json.dumps(told, default=str))
+            self.write_json(told, default=str)
             return
         more = "" if found.complete else "more than "
         self.stdout.write(f"{more}{counted(found.acted, 'task')}; nothing was changed.")
@@ -139,7 +142,11 @@ class Command(TerminalCommand):
 
     def _tell(self, one: Campaign, options: dict, *, short: bool = False) -> None:
         if options["json"]:
-            self.stdout.write(json.dumps({name: getattr(one, name) for name in FIELDS}, default=str))
+            told = {name: getattr(one, name) for name in FIELDS}
+            if short:  # one of many lines
+                self.stdout.write(json.dumps(told, default=str))
+            else:
+                self.write_json(told, default=str)
             return
         self.stdout.write(
             f"{one.id:<6} {one.kind:8} {one.state:9} {one.done:,} of {one.total:,}  {one.actor}: {one.reason!r}"

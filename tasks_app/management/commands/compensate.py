@@ -4,7 +4,6 @@ Exit code 0: nothing was wrong, or all of it is repaired (with --dry-run: could 
 scan could not end. 2: the database does not answer.
 """
 
-import json
 import sys
 import time
 
@@ -27,6 +26,9 @@ class Command(TerminalCommand):
         parser.add_argument("--dry-run", action="store_true", help="say what is wrong, without repairing it")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["dry_run"]
+
     def handle(self, *args, **options) -> None:
         try:
             our_connection().ensure_connection()
@@ -37,7 +39,7 @@ class Command(TerminalCommand):
         report = compensate(dry_run=options["dry_run"], progress=self._progress)
         seconds = time.monotonic() - started
         if options["json"]:
-            self.stdout.write(json.dumps(_as_dict(report, seconds)))
+            self.write_json(_as_dict(report, seconds))
         else:
             self.stdout.write(_as_page(report, seconds))
         if report.needs_person:

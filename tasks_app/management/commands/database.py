@@ -19,6 +19,12 @@ class Command(TerminalCommand):
             "--login", action="append", default=[], help="a login of web processes, beats or workers; may be repeated"
         )
 
+    def only_reads(self, options: dict) -> bool:
+        return options["dry_run"]
+
+    def for_programs(self, options: dict) -> bool:
+        return True
+
     def handle(self, *args, verb: str, **options) -> None:
         try:
             self._roles(options["login"], dry_run=options["dry_run"])

@@ -67,6 +67,9 @@ class Command(TerminalCommand):
         for one in verbs.choices.values():
             one.add_argument("--json", action="store_true", help="one JSON object a line")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["verb"] in ("list", "groups", "show") or bool(options.get("dry_run"))
+
     def handle(self, *args, **options) -> None:
         try:
             found = getattr(self, f"_{options['verb']}")(options)
@@ -106,7 +109,7 @@ class Command(TerminalCommand):
         about = {"key": task and task.biz_key, "payload": task and task.payload, "traceback": letter.traceback}
         told = _as_json(letter) | about
         if options["json"]:
-            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            self.write_json(told, ensure_ascii=False)
             return 1
         for name, value in told.items():
             shown = json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
@@ -128,8 +131,10 @@ class Command(TerminalCommand):
             return 0
         if not options["dry_run"]:
             campaign = deal_with(verb, wanted, Operator(options["by"], options["reason"]), pace, letters=ids)
-        told = json.dumps(_ordered(foreseen, campaign)) if options["json"] else _said(verb, foreseen, campaign)
-        self.stdout.write(told)
+        if options["json"]:
+            self.write_json(_ordered(foreseen, campaign))
+        else:
+            self.stdout.write(_said(verb, foreseen, campaign))
         return foreseen.letters
 
     def _tag(self, options: dict) -> int:

@@ -40,6 +40,10 @@ class Command(TerminalCommand):
         parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
+    def only_reads(self, options: dict) -> bool:
+        # What a repair would change is found by doing it and taking it back.
+        return not options["listed"] and not options["repair"]
+
     def handle(self, *args, **options) -> None:
         try:
             self._refuse_unclear(options)
@@ -61,7 +65,7 @@ class Command(TerminalCommand):
     def _list(self, options: dict) -> bool:
         if options["json"]:
             told = [{"name": one.name, "rule": one.rule, "repair": one.mend and one.remedy} for one in CHECKS]
-            self.stdout.write(json.dumps({"checks": told}))
+            self.write_json({"checks": told})
             return True
         for one in CHECKS:
             self.stdout.write(f"{one.name:14} {one.rule}")
@@ -80,7 +84,7 @@ class Command(TerminalCommand):
         if options["repair"]:
             return self._repair(found[0], options)
         if options["json"]:
-            self.stdout.write(json.dumps(_as_dict(found, seconds, past=past)))
+            self.write_json(_as_dict(found, seconds, past=past))
         else:
             self.stdout.write("\n".join(_page(found, seconds, past=past)))
             if not wanted and not past:

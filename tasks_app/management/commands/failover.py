@@ -3,7 +3,6 @@
 Exit code 0: nothing. 1: there is something. 2: it makes no sense, or the database can't be used.
 """
 
-import json
 from datetime import timedelta
 
 from django.core.management.base import CommandError
@@ -29,12 +28,13 @@ class Command(TerminalCommand):
         "Lists the tasks of which a failover to a standby that lagged has taken something back although a worker or a "
         "subscriber had seen it. Ends with 1 if there are any. docs/failover.md explains it."
     )
+    reads = ("report",)
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         report = verbs.add_parser("report", help="what was seen, and is not known any more")
         report.add_argument("--since", default="1d", help="how far back, such as 15m; default 1d")
-        report.add_argument("--json", action="store_true", help="for programs: all of them")
+        report.add_argument("--json", action="store_true", help="one JSON object, with all of them")
 
     def handle(self, *args, since: str, json: bool, **options) -> None:
         try:
@@ -42,7 +42,10 @@ class Command(TerminalCommand):
         except InvalidTask as error:
             raise CommandError(f"--since: {error}", returncode=UNUSABLE) from None
         found = list(AuditEntry.objects.filter(verb=VERB, created_at__gt=Now() - reach).order_by("created_at", "id"))
-        self.stdout.write(_as_json(found) if json else _in_words(found, since))
+        if json:
+            self.write_json({"since": since, "taken_back": [_as_dict(one) for one in found]})
+        else:
+            self.stdout.write(_in_words(found, since))
         if found:
             raise SystemExit(1)
 
@@ -66,18 +69,13 @@ def _about(entry: AuditEntry) -> str:
     return f"{entry.subject} ({entry.task_type or '-'}, {entry.tenant or '-'}): {seen}"
 
 
-def _as_json(found: list[AuditEntry]) -> str:
-    return json.dumps(
-        [
-            {
-                "task": one.task_id,
-                "subject": one.subject,
-                "tenant": one.tenant,
-                "type": one.task_type,
-                "what": one.outcome,
-                "noted": one.created_at.isoformat(),
-            }
-            | one.detail
-            for one in found
-        ]
-    )
+def _as_dict(entry: AuditEntry) -> dict[str, object]:
+    about = {
+        "task": entry.task_id,
+        "subject": entry.subject,
+        "tenant": entry.tenant,
+        "type": entry.task_type,
+        "what": entry.outcome,
+        "noted": entry.created_at.isoformat(),
+    }
+    return about | entry.detail

@@ -54,6 +54,9 @@ class Command(TerminalCommand):
         form.add_argument("--csv", metavar="FILE", help="a table with a line of names; - for standard output")
         form.add_argument("--parquet", metavar="FILE", help="needs the extra [archive]")
 
+    def only_reads(self, options: dict) -> bool:
+        return True
+
     def handle(self, *args, **options) -> None:
         try:
             found = self._unit(options) if options["unit"] else self._tasks(options)

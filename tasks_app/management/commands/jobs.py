@@ -39,6 +39,7 @@ _WORDS = {
 
 class Command(TerminalCommand):
     help = "Applies a file of jobs, shows what it would change, and writes the jobs that are there as such a file."
+    reads = ("list", "export")
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         orders = parser.add_subparsers(dest="verb", required=True)
@@ -75,6 +76,12 @@ class Command(TerminalCommand):
         for one in (applied, listed):
             one.add_argument("--json", action="store_true", help="as JSON: one object for apply, one a line for list")
 
+    def only_reads(self, options: dict) -> bool:
+        return super().only_reads(options) or bool(options.get("dry_run") or options.get("check"))
+
+    def for_programs(self, options: dict) -> bool:
+        return super().for_programs(options) or options["verb"] == "export"
+
     def handle(self, *args, verb: str, **options) -> None:
         try:
             getattr(self, f"_{verb}")(options)
@@ -93,7 +100,7 @@ class Command(TerminalCommand):
         operator = Operator(options["by"], reason)
         decided = plan(file, wanted) if dry else apply(file, wanted, operator)
         if options["json"]:
-            self.stdout.write(json.dumps(_as_json(decided, dry), indent=2))
+            self.write_json(_as_json(decided, dry), indent=2)
         else:
             self.stdout.write("\n".join([*_lines(decided), *_summary(decided, dry)]))
         if decided.refused:

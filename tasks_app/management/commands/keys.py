@@ -3,8 +3,6 @@
 The installation's own, which these are sealed with, are the business of `manage.py secrets`.
 """
 
-import json
-
 from django.core.management.base import CommandError
 
 from tasks_app.core.errors import PunctualError
@@ -25,6 +23,7 @@ AFTERWARDS = (
 
 class Command(TerminalCommand):
     help = "The keys of tenants: shows, rotates and destroys them, and encrypts stored data anew."
+    reads = ("show",)
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
@@ -60,7 +59,7 @@ class Command(TerminalCommand):
         found, walk = keys_of(options["tenant"]), walk_view()
         if options["as_json"]:
             told = {"keys": [_as_json(one) for one in found], "walk": walk and walk.words}
-            self.stdout.write(json.dumps(told, indent=2))
+            self.write_json(told, indent=2)
             return
         for one in found:
             self.stdout.write(visible(f"{one.tenant:30}  {one.words}"))

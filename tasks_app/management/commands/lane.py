@@ -13,6 +13,7 @@ from tasks_app.models import LanePause
 
 class Command(TerminalCommand):
     help = "Pauses a lane with a reason, resumes it, or lists all lanes."
+    reads = ("list",)
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)

@@ -15,6 +15,7 @@ from tasks_app.models import Membership
 
 class Command(TerminalCommand):
     help = "Lists the members of tenants, gives a user a role in one, or takes it away."
+    reads = ("list",)
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)

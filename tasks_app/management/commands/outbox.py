@@ -3,7 +3,6 @@
 Exit code 0: all get what they should. 1: a subscription is suspended, fails, or is more than a minute behind.
 """
 
-import json
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
@@ -55,12 +54,18 @@ class Command(TerminalCommand):
         for verb in (parser, status, pause, resume, replay, skip):
             verb.add_argument("--json", action="store_true", help="one JSON object instead of words")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["verb"] in (None, "status") or bool(options.get("dry_run"))
+
     def handle(self, *args, verb: str | None, **options) -> None:
         try:
             words, told, failed = getattr(self, f"_{verb or 'status'}")(options)
         except (InvalidTask, NotThere) as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(json.dumps(told) if options["json"] else words)
+        if options["json"]:
+            self.write_json(told)
+        else:
+            self.stdout.write(words)
         if failed:
             sys.exit(1)
 

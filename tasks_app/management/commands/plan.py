@@ -24,6 +24,9 @@ class Command(TerminalCommand):
         parser.add_argument("--tenant", default=DEFAULT_TENANT)
         parser.add_argument("--count", type=_count, default=10, help=f"how many of its times, 1 to {MOST}; default: 10")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["preview"] is not None
+
     def handle(self, *args, **options) -> None:
         if options["preview"] is None:
             self.stdout.write(f"{counted(self._plan(), 'instance')} planned.")

@@ -1,6 +1,5 @@
 """`manage.py quarantine show|enter|resume|latest|shift|expire|rehearse`: stop an installation, and the ways out."""
 
-import json
 import time
 from dataclasses import asdict
 
@@ -50,6 +49,9 @@ class Command(TerminalCommand):
             verb.add_argument("--reason", help="why, for the audit")
             verb.add_argument("--by", default=account(), help="who does this; default: the system user")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["verb"] == "show" or bool(options.get("dry_run"))
+
     def handle(self, *args, verb: str, **options) -> None:
         try:
             if verb in VERBS:
@@ -61,11 +63,12 @@ class Command(TerminalCommand):
 
     def _show(self, options: dict) -> None:
         older = seconds_of(options["older_than"]) if options["older_than"] else SAMPLE_SECONDS
-        look()  # as a beat would: this may be a copy on which none has been started yet
+        if self.answering is None:
+            look()  # as a beat would: this may be a copy on which none has been started yet
         view, seen = read_view(), quarantine.preview(older, COUNTED)
         if options["json"]:
             found = {"installation": asdict(view), "overdue": asdict(seen), "choices": self._choices(seen)}
-            self.stdout.write(json.dumps(found, cls=DjangoJSONEncoder, indent=2))
+            self.write_json(found, cls=DjangoJSONEncoder, indent=2)
             return
         self.stdout.write(f"State: {view.state}. {view}".rstrip())
         if view.environment:

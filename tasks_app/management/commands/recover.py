@@ -4,7 +4,6 @@ Exit code 0: done. 1: a step could not be done; run again, it goes on there. 2: 
 be used.
 """
 
-import json
 import time
 from argparse import ArgumentParser
 
@@ -66,6 +65,9 @@ class Command(TerminalCommand):
         parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["incident"] is None or options["report"] or options["dry_run"]
+
     def handle(self, *args, **options) -> None:
         try:
             self._handle(options)
@@ -101,7 +103,7 @@ class Command(TerminalCommand):
     def _list(self, options: dict) -> None:
         rows = list(Recovery.objects.order_by("-id")[:100])
         if options["json"]:
-            self.stdout.write(json.dumps({"recoveries": [as_dict(row) for row in rows]}))
+            self.write_json({"recoveries": [as_dict(row) for row in rows]})
             return
         for row in rows:
             ended = f"done at {row.finished_at:%Y-%m-%d %H:%M:%S}" if row.finished_at else "not done"
@@ -115,14 +117,17 @@ class Command(TerminalCommand):
         row = as_begun(options["incident"], operator, **given)
         found = foresee(Course(row, operator, wait=time.sleep), left(row))
         if options["json"]:
-            self.stdout.write(json.dumps({"incident": row.incident, "grade": row.grade, "steps": found}))
+            self.write_json({"incident": row.incident, "grade": row.grade, "steps": found})
             return
         for one, words in found.items():
             self.stdout.write(f"{one:11} {words}")
         self.stdout.write("Nothing was changed.")
 
     def _told(self, row: Recovery, options: dict) -> None:
-        self.stdout.write(json.dumps(as_dict(row)) if options["json"] else as_page(row))
+        if options["json"]:
+            self.write_json(as_dict(row))
+        else:
+            self.stdout.write(as_page(row))
 
     def _found(self, incident: str) -> Recovery:
         row = Recovery.objects.filter(incident=incident).first()

@@ -4,7 +4,6 @@ It can be stopped at any point and started again. Exit code 0: it is there. 1: t
 2: there is no archive, or it can't be reached.
 """
 
-import json
 import sys
 from argparse import ArgumentParser
 from datetime import date
@@ -27,6 +26,9 @@ class Command(TerminalCommand):
         parser.add_argument("--by", default=account(), help="who does this; default: the system user")
         parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
+
+    def only_reads(self, options: dict) -> bool:
+        return options["dry_run"]
 
     def handle(self, *args, day: date, retention: str | None, **options) -> None:
         faults = needed_faults()
@@ -56,7 +58,7 @@ class Command(TerminalCommand):
             by = Operator(options["by"], options["reason"])
             audit(by, "restore", [Entry(f"day {day}", "restored", detail={"rows": came})])
         if options["json"]:
-            self.stdout.write(json.dumps({"day": day.isoformat(), "restored": [one._asdict() for one in found]}))
+            self.write_json({"day": day.isoformat(), "restored": [one._asdict() for one in found]})
         else:
             would = "would come" if options["dry_run"] else "came"
             for one in found:

@@ -19,6 +19,7 @@ WITHIN = "The next beat that looks does it, within seconds."
 
 class Command(TerminalCommand):
     help = "Lists the rules that act (safeguards) and what they did, and forces, forbids or ends one."
+    reads = ("list", "history")
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)

@@ -1,6 +1,5 @@
 """`manage.py scale`: starts and stops beats and workers on this machine, as many as are wanted, within bounds."""
 
-import json
 import shutil
 import signal
 import sys
@@ -33,9 +32,15 @@ class Command(TerminalCommand):
         parser.add_argument("--systemd", action="store_true", help="units punctual-spare-worker@ and -beat@ instead")
         parser.add_argument("--show", action="store_true", help="only say what is wanted, as JSON")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["show"]
+
+    def for_programs(self, options: dict) -> bool:
+        return True
+
     def handle(self, *args, **options) -> None:
         if options["show"]:
-            self.stdout.write(json.dumps(asdict(read_wanted())))
+            self.write_json(asdict(read_wanted()))
             return
         bounds = {WORKER: _bounds("--workers", options["workers"]), BEAT: _bounds("--beats", options["beats"])}
         if not 1 <= options["slots"] <= 1_000:

@@ -5,9 +5,11 @@ lines say what (!). 2: the database does not answer, or has not been migrated.
 
 With --wait it is a readiness check: 0 as soon as all is served, else at the deadline 1 or 2 with the reasons.
 With --here it is the probe of a container: is a beat or worker of this machine alive?
+
+While no server of the database takes writes, it reads from a standby, says so, and ends with 1. Not with --here, since
+whoever is alive can't write that down then.
 """
 
-import json
 import math
 import sys
 import time
@@ -29,6 +31,7 @@ from tasks_app.engine.nodes import is_here
 from tasks_app.engine.watch.status import LaneStatus, SchedulerStatus, read_nodes, read_status
 from tasks_app.engine.watch.storage import Moving
 from tasks_app.engine.watch.verdict.problem import Severity
+from tasks_app.engine.web.standby import WORDS
 from tasks_app.management.terminal import TerminalCommand
 
 DEFAULT_WAIT_SECONDS = 60.0
@@ -93,17 +96,34 @@ class Command(TerminalCommand):
         return not names
 
     def _fleet(self, deadline: float, *, wait: float | None, lanes: tuple[str, ...], **options) -> bool:
-        status = self._until(deadline, read_status, lambda status: status.unserved(lanes))
-        unserved = status.unserved(lanes)
+        def unserved_by(status: SchedulerStatus) -> list[str]:
+            return self._first + status.unserved(lanes)
+
+        status = self._until(deadline, self._status, unserved_by)
+        unserved = unserved_by(status)
+        self.tell_answering(options)
         if options["json"]:
-            self.stdout.write(json.dumps(_as_dict(status) | {"unserved": unserved}, cls=DjangoJSONEncoder))
+            self.write_json(self._as_dict(status) | {"unserved": unserved}, cls=DjangoJSONEncoder)
         else:
-            self.stdout.write(_as_page(status))
+            self.stdout.write(_as_page(status, self._first))
         if wait is None:
-            return status.verdict == Severity.TROUBLE
+            return bool(self._first) or status.verdict == Severity.TROUBLE
         if unserved:
             self.stderr.write("\n".join(["Not ready:", *(f"  {one}" for one in unserved)]))
         return bool(unserved)
+
+    @property
+    def _first(self) -> list[str]:
+        """What is wrong before all else."""
+        return [WORDS] if self.answering else []
+
+    def _status(self) -> SchedulerStatus:
+        self.connect()  # at each look: who waits, may wait for the primary
+        return read_status()
+
+    def _as_dict(self, status: SchedulerStatus) -> dict:
+        verdict = Severity.TROUBLE.value if self._first else status.verdict
+        return _as_dict(status) | {"verdict": verdict, "problems": self._first + status.problems()}
 
     def _until(self, deadline: float, read: Callable[[], Seen], missing: Callable[[Seen], list[str]]) -> Seen:
         """What was read as soon as nothing is missing, else what was read last before the deadline."""
@@ -169,13 +189,11 @@ def _as_dict(status: SchedulerStatus) -> dict:
         "claimed": status.claimed,
         "running": status.running,
         "oldest_overdue_seconds": status.oldest_overdue_seconds,
-        "verdict": status.verdict,
-        "problems": status.problems(),
         "notices": status.notices(),
     }
 
 
-def _as_page(status: SchedulerStatus) -> str:
+def _as_page(status: SchedulerStatus, first: list[str]) -> str:
     live = [node for node in status.nodes if node.live]
     sites = {node.site for node in live} | {status.installation.site}
     lines = [f"Active site: {status.installation.site or 'none'}", ""] if sites != {MAIN_SITE} else []
@@ -212,7 +230,9 @@ def _as_page(status: SchedulerStatus) -> str:
         *_backups(status),
         "",
     ]
-    lines += [f"{_MARKS[one.severity]} {one}" for one in status.found] or ["All is well."]
+    found = [f"{_MARKS[Severity.TROUBLE]} {one}" for one in first]
+    found += [f"{_MARKS[one.severity]} {one}" for one in status.found]
+    lines += found or ["All is well."]
     return "\n".join(map(visible, lines))
 
 

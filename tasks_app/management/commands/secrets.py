@@ -21,6 +21,7 @@ from tasks_app.sealing import keyring, keys_are_named
 
 class Command(TerminalCommand):
     help = "The secrets of callbacks, and the keys that all stored secrets are sealed with."
+    reads = ("status", "list")
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)

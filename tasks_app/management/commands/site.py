@@ -4,7 +4,6 @@ Exit code 0: done. 1: it was refused, and nothing was changed; or the old site c
 database can't be used.
 """
 
-import json
 import time
 from argparse import ArgumentParser
 from dataclasses import asdict
@@ -56,6 +55,9 @@ class Command(TerminalCommand):
         for verb in (show, activate, standby):
             verb.add_argument("--json", action="store_true", help="one JSON object, for programs")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["verb"] == "show" or bool(options.get("dry_run"))
+
     def handle(self, *args, verb: str, **options) -> None:
         try:
             getattr(self, f"_{verb}")(options)
@@ -63,7 +65,8 @@ class Command(TerminalCommand):
             raise CommandError(str(error)) from None
 
     def _show(self, options: dict) -> None:
-        look()  # as a beat would: the installation may have no row yet
+        if self.answering is None:
+            look()  # as a beat would: the installation may have no row yet
         self._told(read_sites(), options)
 
     def _activate(self, options: dict) -> None:
@@ -91,13 +94,13 @@ class Command(TerminalCommand):
     def _foreseen(self, site: str | None, options: dict) -> None:
         seen = orders.preview(site)
         if options["json"]:
-            self.stdout.write(json.dumps(asdict(seen) | {"words": str(seen)}))
+            self.write_json(asdict(seen) | {"words": str(seen)})
         else:
             self.stdout.write(f"Nothing was changed. {seen}")
 
     def _told(self, seen: SitesView, options: dict, **more: object) -> None:
         if options["json"]:
-            self.stdout.write(json.dumps(asdict(seen) | more, cls=DjangoJSONEncoder))
+            self.write_json(asdict(seen) | more, cls=DjangoJSONEncoder)
             return
         since = f", since {in_zone(seen.since, 'UTC')}" if seen.since and seen.epoch else ""
         if seen.chosen:

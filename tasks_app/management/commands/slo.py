@@ -4,7 +4,6 @@ Exit code 0: every goal is kept, or there is nothing to judge yet. 1: at least o
 answer, or has not been migrated.
 """
 
-import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 
@@ -31,13 +30,19 @@ class Command(TerminalCommand):
         )
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
+    def only_reads(self, options: dict) -> bool:
+        return True
+
     def handle(self, *args, days: int, **options) -> None:
         try:
             levels = read_levels(days)
         except (OperationalError, InterfaceError, ProgrammingError) as error:
             self.stderr.write(f"The service levels can't be read: {first_line(str(error))}")
             sys.exit(2)
-        self.stdout.write(json.dumps(_as_dict(levels)) if options["json"] else "\n".join(_as_page(levels)))
+        if options["json"]:
+            self.write_json(_as_dict(levels))
+        else:
+            self.stdout.write("\n".join(_as_page(levels)))
         if levels.missed:
             sys.exit(1)
 

@@ -4,7 +4,6 @@ Exit code 0: nothing to do. 1: somebody has to look, and the last lines say at w
 answer, or has not been migrated.
 """
 
-import json
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
@@ -47,6 +46,9 @@ class Command(TerminalCommand):
             help=f"exit with 1 if the disk is full within this time ({DEFAULT_WARN_DAYS:g})",
         )
 
+    def only_reads(self, options: dict) -> bool:
+        return True
+
     def handle(self, *args, **options) -> None:
         try:
             storage = read_storage(options["disk_free"])
@@ -57,7 +59,7 @@ class Command(TerminalCommand):
             self._unreadable(f"{words}: {first_line(str(error))}. Run `manage.py migrate`.")
         problems = list(_problems(storage, options["warn_days"]))
         if options["json"]:
-            self.stdout.write(json.dumps(_as_dict(storage) | {"problems": problems}, cls=DjangoJSONEncoder))
+            self.write_json(_as_dict(storage) | {"problems": problems}, cls=DjangoJSONEncoder)
         else:
             self.stdout.write(_as_page(storage, problems, unfolded=options["partitions"]))
         if problems:

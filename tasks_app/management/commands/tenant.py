@@ -77,6 +77,9 @@ class Command(TerminalCommand):
         for verb in (listed, show, use):
             verb.add_argument("--json", action="store_true", dest="as_json", help="for programs")
 
+    def only_reads(self, options: dict) -> bool:
+        return options["verb"] in ("list", "show", "use") or bool(options.get("dry_run"))
+
     def handle(self, *args, verb: str, **options) -> None:
         try:
             getattr(self, f"_{verb}")(options)
@@ -99,7 +102,7 @@ class Command(TerminalCommand):
     def _show(self, options: dict) -> None:
         view = view_of(tenants.found(options["name"]))
         if options["as_json"]:
-            self.stdout.write(json.dumps(_as_json(view), indent=2))
+            self.write_json(_as_json(view), indent=2)
             return
         row = view.row
         lines = [f"{row.name}  {row.title}".rstrip()]

@@ -15,6 +15,9 @@ class Command(TerminalCommand):
         parser.add_argument("id", type=int, help="of a task; with --job, of a job")
         parser.add_argument("--job", action="store_true", help="the id is that of a job")
 
+    def only_reads(self, options: dict) -> bool:
+        return True
+
     def handle(self, *args, **options) -> None:
         model = JobDefinition if options["job"] else AnyTask
         row = model.objects.filter(id=options["id"]).first()

@@ -14,6 +14,7 @@ from tasks_app.models import Node
 
 class Command(TerminalCommand):
     help = "Drains a worker with a reason, lets it take batches again, or lists all workers."
+    reads = ("list",)
 
     def add_arguments(self, parser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)

@@ -295,7 +295,7 @@ def test_the_report_lists_them_and_says_when_there_are_none(row):
         if not options:
             assert f"task {batch.tasks[0].id} ({batch.task_type}, default): batch {batch.batch_no}" in out.getvalue()
             assert "task 8 (T, acme): task.succeeded to billing" in out.getvalue()
-    assert {one["task"] for one in json.loads(out.getvalue())} == {batch.tasks[0].id, 8}
+    assert {one["task"] for one in json.loads(out.getvalue())["taken_back"]} == {batch.tasks[0].id, 8}
     with pytest.raises(CommandError, match="--since") as refused:
         call_command("failover", "report", "--since", "soon")
     assert refused.value.returncode == 2  # 1 would say that something was taken back
