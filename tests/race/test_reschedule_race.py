@@ -1,9 +1,6 @@
 """reschedule against reschedule, claim and settle: a change of time is never swallowed and never half done."""
 
-from contextlib import contextmanager
-
 import pytest
-from django.db import connection
 
 from tasks_app.client import Outcome, ScheduleConflict, find, reschedule, reschedule_many
 from tasks_app.lifecycle.start import start
@@ -38,6 +35,7 @@ from tests.support.moves import (
     state,
 )
 from tests.support.overlap import overlap, overlap_results
+from tests.support.refusing import refusing
 
 pytestmark = commits
 
@@ -306,25 +304,6 @@ def test_a_reschedule_of_many_decides_again_only_for_those_that_moved():
     assert [p.outcome for p in moved] == [Outcome.UPDATED, Outcome.UPDATED]
     assert {find(TYPE, key).due_at for key in "ab"} == {TUESDAY}
     assert start(batch, "worker").tasks == []
-
-
-@contextmanager
-def refusing(times: int):
-    """So many inserts of unit "a" do nothing: what it looks like if others insert and finish it each time."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""
-            CREATE SEQUENCE refused;
-            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-                'BEGIN IF nextval(''refused'') > {times} THEN RETURN NEW; END IF; RETURN NULL; END';
-            CREATE TRIGGER refuse BEFORE INSERT ON punctual_task FOR EACH ROW
-                WHEN (NEW.biz_key = 'a') EXECUTE FUNCTION refuse()"""
-        )
-    try:
-        yield
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("DROP TRIGGER refuse ON punctual_task; DROP FUNCTION refuse(); DROP SEQUENCE refused")
 
 
 def test_a_reschedule_that_is_always_overtaken_gives_up_and_takes_the_callers_change_with_it():
