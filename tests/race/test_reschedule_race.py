@@ -3,8 +3,10 @@
 import pytest
 
 from tasks_app.client import Outcome, ScheduleConflict, find, reschedule, reschedule_many
+from tasks_app.lifecycle.claim import return_batches
 from tasks_app.lifecycle.start import start
 from tasks_app.models import DlqEntry, ScheduleTask
+from tests.support.alone import replace, seen
 from tests.support.contend import contend, with_plans_of_a_large_table
 from tests.support.engine import batch_row, claim_due, row
 from tests.support.marks import commits
@@ -170,6 +172,18 @@ def test_a_reschedule_moves_the_row_itself_if_the_claim_rolled_back():
 
     assert (moved.outcome, moved.task_id) == (Outcome.UPDATED, task)
     assert (state(task), row(task).due_at) == (State("INIT", due=True), TUESDAY)
+
+
+def test_a_run_that_another_took_the_place_of_is_not_replaced_for_it():
+    batch = str(claimed("a"))
+    before = seen("a")
+
+    (_, [again]), nothing = overlap(
+        lambda: (return_batches([batch]), claim_due()), lambda: replace(before, Outcome.REPLACED)
+    )
+
+    assert (nothing, len(rows_of("a"))) == ([], 1)
+    assert (state(before.id).status, len(start(again.batch_no, "worker").tasks)) == ("RUNNING", 1)
 
 
 # reschedule and settle.

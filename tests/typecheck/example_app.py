@@ -494,11 +494,11 @@ MOVE_EXPIRY = RowChange(
 
 def move_expiry(order_id: int, at: datetime) -> datetime | None:
     changed: Changed | None = reschedule_with(
-        MOVE_EXPIRY, "EXAMPLE_EXPIRE", order_id, at=at, params={"id": order_id}, tenant=INTERNAL_TENANT
+        MOVE_EXPIRY, "EXAMPLE_EXPIRE", order_id, at=at, params={"id": order_id}, tenant=INTERNAL_TENANT, by="tess"
     )
     if changed is None or changed.task is None:
         return None
     task: Scheduled = changed.task
-    assert task.outcome is Outcome.UPDATED
+    assert task.outcome in (Outcome.UPDATED, Outcome.REPLACED)
     before: datetime = changed.row[0]
     return before

@@ -5,13 +5,14 @@ from django.db import DataError
 
 from tasks_app.client import ensure, ensure_many, reschedule, reschedule_many, schedule, schedule_many
 from tasks_app.core.events import Event
+from tasks_app.lifecycle import together
 from tasks_app.lifecycle.alone import insert_over, replaced
 from tasks_app.lifecycle.claim import return_batches
-from tasks_app.lifecycle.decisions import CurrentRow, Outcome
+from tasks_app.lifecycle.decisions import Outcome
 from tasks_app.lifecycle.request import build
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AwayTask, DlqEntry, ScheduleTask, Tenant
-from tasks_app.sql import run
+from tests.support.alone import replace, seen
 from tests.support.events import told
 from tests.support.marks import commits
 from tests.support.moves import (
@@ -103,15 +104,6 @@ def _event(event: Event, places: dict[int, int]) -> list[object]:
     return [*common, sorted(data), alike, moment, places.get(data.get("replaces"))]
 
 
-def seen(key: str) -> CurrentRow:
-    [(_, _, _, *columns)] = run("lock_current", {"tenants": ["default"], "types": [TYPE], "keys": [key]})
-    return CurrentRow(*columns)
-
-
-def replace(row: CurrentRow, outcome: Outcome) -> list[tuple]:
-    return run("replace_alone", {"at": TUESDAY, "delay": None} | replaced(row, outcome, "tess"))
-
-
 def test_a_run_that_is_not_the_one_that_was_seen_is_not_replaced():
     batch = claimed("a")
     before = seen("a")
@@ -161,3 +153,9 @@ def test_a_task_is_never_retired_without_a_successor():
         replace(seen("a"), Outcome.CREATED)
 
     assert [(task.status, task.current) for task in rows_of("a")] == [("SUCCESS", True)]
+
+
+def test_an_app_can_name_no_parameter_of_its_own_like_one_of_a_replacement():
+    started("a")
+
+    assert replaced(seen("a"), Outcome.REPLACED, "tess").keys() == together.OF_REPLACED

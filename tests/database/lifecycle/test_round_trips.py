@@ -5,9 +5,11 @@ from contextlib import AbstractContextManager, nullcontext
 import pytest
 from django.db import transaction
 
+from articles_app.lifecycle import change_publish_time
 from tasks_app.client import cancel, ensure, reschedule, schedule
 from tasks_app.lifecycle.past import move_batches
 from tasks_app.models import ScheduleTask
+from tests.support.articles import approved, claim_task, publish_task
 from tests.support.marks import commits
 from tests.support.moves import FINAL, MONDAY, TUESDAY, TYPE, away, claimed, scheduled, settled, started
 from tests.support.round_trips import round_trips
@@ -98,3 +100,17 @@ def test_a_verb_waits_for_the_database_as_often_as_its_answer_needs(verb, found,
             times = round_trips(lambda turn=turn: outcomes.append(VERBS[verb](f"key-{turn}")))
 
     assert (outcomes[-1], times) == TAKES[verb][found]
+
+
+@pytest.mark.parametrize(("runs", "outcome", "expected"), [(False, "UPDATED", 1), (True, "REPLACED", 2)])
+def test_an_edit_of_an_article_takes_its_task_along(runs, outcome, expected):
+    outcomes, times = [], 0
+    for _ in range(WARM_UP + 1):
+        article = approved(MONDAY)
+        if runs:
+            claim_task(publish_task(article))
+        times = round_trips(
+            lambda article=article: outcomes.append(change_publish_time(article, TUESDAY, actor="ed").outcome)
+        )
+
+    assert (outcomes[-1], times) == (outcome, expected)
