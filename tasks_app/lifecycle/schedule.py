@@ -117,11 +117,16 @@ def _edit_unknown(request: Request, verb: _Verb, by: str) -> Scheduled | None:
     row = _past_rows([request.unit]).get(request.unit)
     if row is None:
         return _insert_unknown([request]).get(request.unit)
-    if verb.decide(row) is not Outcome.IGNORED:
-        return edit_alone(request, verb.decide, by).answer if bring_back([row.id]) else None
-    # The row for which we waited may have got a successor, which only a new look sees.
-    successor, answer = edit_alone(request, verb.decide, by)
-    return Scheduled(Outcome.IGNORED, row.id) if successor is None else answer
+    if verb.decide(row) is Outcome.IGNORED:
+        # The row for which we waited may have got a successor, which only a new look sees.
+        return None if _lock_current([request]) else Scheduled(Outcome.IGNORED, row.id)
+    try:
+        with atomic():  # what is brought back has to stay in the past if the edit is refused
+            if bring_back([row.id]) and (answer := edit_alone(request, verb.decide, by).answer):
+                return answer
+            raise _InTheWay
+    except _InTheWay:
+        return None
 
 
 def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:

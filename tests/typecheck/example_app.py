@@ -49,6 +49,7 @@ from tasks_app.client import (
     cancel,
     cancel_tasks,
     checked_instant,
+    checked_name,
     checked_text,
     dead_keys,
     emit,
@@ -324,7 +325,7 @@ def by_name(at: datetime) -> list[Outcome]:
     except QuotaExceeded as error:
         raise PunctualError(f"{error.quota}: {error.used} of {error.limit}") from error
     except (InvalidTask, ScheduleConflict) as error:
-        raise PunctualError(checked_text("why", str(error), 100)) from error
+        raise PunctualError(checked_text("why", checked_name("error", str(error), 100), 100)) from error
     return [one.outcome for one in planned]
 
 

@@ -13,5 +13,5 @@
     FROM retired r, (SELECT clock_timestamp() AS now) AS clock
 ), moved AS (
 --include successors
-    RETURNING tenant, task_type, biz_key, id, due_at, idem_key
+    RETURNING tenant, task_type, biz_key, id, due_at, status, job, fire_time, idem_key
 )

@@ -410,3 +410,25 @@ def test_the_past_is_at_once():
 
     make_due()
     assert [batch.task_type for batch in claim_due()] == [PUBLISH]
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_an_actor_with_a_line_break_is_refused_whether_its_task_waits_or_runs(runs):
+    article = approved(MONDAY)
+    if runs:
+        claim_task(publish_task(article))
+
+    with pytest.raises(InvalidArticle, match=r"actor 'bob\\nsmith' contains the control character"):
+        change_publish_time(article, TUESDAY, actor="bob\nsmith")
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_statement_that_goes_with_an_edit_knows_as_much_of_the_new_row_as_of_one_that_was_moved(runs):
+    article = approved(MONDAY)
+    if runs:
+        claim_task(publish_task(article))
+    also = "FROM written, own, moved WHERE moved.status = 'INIT' AND moved.job IS NULL AND moved.fire_time IS NULL"
+    change = replace(CHANGE_WITH_TASK, write=CHANGE_WITH_TASK.write.replace("FROM written, own", also))
+    params = {"id": article, "revision": None, "verb": "change_publish_time", "actor": "bob"}
+
+    assert reschedule_with(change, PUBLISH, article, at=TUESDAY, params=params) is not None

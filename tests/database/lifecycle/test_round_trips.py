@@ -72,7 +72,7 @@ TAKES = {
         **dict.fromkeys(("waiting", "rolling"), ("UPDATED", 1)),
         **dict.fromkeys(("claimed", "running", "away"), ("REPLACED", 2)),
         **dict.fromkeys(("succeeded", "dead", "cancelled"), ("CREATED", 2)),
-        "in the past": ("CREATED", 7),
+        "in the past": ("CREATED", 9),
     },
     "cancel": {
         "nothing": (None, 2),
