@@ -93,7 +93,7 @@ SELECT locked.id, locked.status, locked.publish_time, locked.offline_time, locke
 FROM locked LEFT JOIN moved USING (id)
 """
 
-# The same for one that is approved and whose task nobody runs, in one statement with that task and what is told.
+# The same for one that is approved, in one statement with its task and what is told.
 CHANGE_WITH_TASK = RowChange(
     lock="""
     SELECT id, status, publish_time, offline_time, revision,
@@ -117,7 +117,7 @@ CHANGE_WITH_TASK = RowChange(
     event=KINDS[VERB],
     data="""jsonb_build_object(
         'article', written.id, 'revision', written.revision, 'status', written.status, 'actor', %(actor)s::text,
-        'old', own.publish_time, 'new', written.publish_time, 'outcome', 'UPDATED')""",
+        'old', own.publish_time, 'new', written.publish_time, 'outcome', %(outcome)s::text)""",
 )
 
 
@@ -169,7 +169,7 @@ def _checked(changes: Iterable[NewTime]) -> dict[int, NewTime]:
 def _change_with_task(change: NewTime, actor: str) -> TimeChange | None:
     """In the shortest way there is, also of one that is live; None, and nothing is changed, if it takes more."""
     params = {"id": change.article_id, "revision": change.revision, "verb": VERB, "actor": actor}
-    changed = reschedule_with(CHANGE_WITH_TASK, PUBLISH, change.article_id, at=change.at, params=params)
+    changed = reschedule_with(CHANGE_WITH_TASK, PUBLISH, change.article_id, at=change.at, params=params, by=actor)
     if changed is None:
         return None
     row = _row(*changed.row)

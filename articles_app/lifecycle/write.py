@@ -1,6 +1,6 @@
 """The one way to write an article: lock, compare, write, tell; and what to say when nothing moved."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from articles_app.errors import IllegalMove, InvalidArticle, StaleArticle, Unkno
 from articles_app.events import Told, tell
 from articles_app.models import NAME_LENGTH, ArticleEvent
 from articles_app.states import ArticleStatus, sources_of, target_of
-from tasks_app.client import InvalidTask, checked_instant, checked_text
+from tasks_app.client import InvalidTask, checked_instant, checked_name, checked_text
 
 
 class Moved(NamedTuple):
@@ -130,12 +130,12 @@ def checked_revision(revision: object) -> int | None:
 
 
 def checked_actor(actor: object) -> str:
-    return checked("actor", actor, NAME_LENGTH)
+    return checked("actor", actor, NAME_LENGTH, checked_name)
 
 
-def checked(name: str, value: object, longest: int) -> str:
+def checked(name: str, value: object, longest: int, check: Callable[[str, object, int], str] = checked_text) -> str:
     try:
-        return checked_text(name, value, longest)
+        return check(name, value, longest)
     except InvalidTask as error:
         raise InvalidArticle(str(error)) from None
 

@@ -9,8 +9,8 @@ from pydantic import Field, ValidationError, WrapValidator, model_validator
 
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.engine.operations.bulk import CancelledOne, ScheduledOne, Target, cancel_each, schedule_each
+from tasks_app.lifecycle.decisions import Outcome
 from tasks_app.lifecycle.operate import Answer
-from tasks_app.lifecycle.schedule import Outcome
 
 from .auth import caller
 from .edges import BULK_CANCEL, BULK_CREATE

@@ -18,8 +18,8 @@ from tasks_app.engine.operations.reveal import Hidden
 from tasks_app.engine.watch import installation_status, site_status
 from tasks_app.engine.watch.verdict.problem import Severity
 from tasks_app.lifecycle.campaigns.begin import OWN_LANE
+from tasks_app.lifecycle.decisions import Outcome
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.lifecycle.schedule import Outcome
 from tasks_app.models import DlqEntry, Subscription
 
 SUPERSEDED = "SUPERSEDED"  # a reschedule that came too late; Python callers have no revisions, and no such outcome

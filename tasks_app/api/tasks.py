@@ -16,8 +16,8 @@ from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.anywhere import current_task, task_by_id, tasks_by_id
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.decisions import Outcome
 from tasks_app.lifecycle.operate import Operated
-from tasks_app.lifecycle.schedule import Outcome
 from tasks_app.lifecycle.tries import with_tries
 from tasks_app.models import ScheduleTask
 

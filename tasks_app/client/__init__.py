@@ -33,9 +33,9 @@ from tasks_app.lifecycle import deferral as _deferral  # noqa: F401  (how what a
 from tasks_app.lifecycle import outbox as _outbox
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.cancel import Cancelled
+from tasks_app.lifecycle.decisions import Outcome, Scheduled
 from tasks_app.lifecycle.operate import Answer, Operated
-from tasks_app.lifecycle.request import checked_instant, checked_text
-from tasks_app.lifecycle.schedule import Outcome, Scheduled
+from tasks_app.lifecycle.request import checked_instant, checked_name, checked_text
 from tasks_app.lifecycle.view import AttemptInfo, TaskInfo, dead_keys, find, find_many, history
 
 from .class_based import BaseHandler
@@ -90,6 +90,7 @@ __all__ = [
     "cancel",
     "cancel_tasks",
     "checked_instant",
+    "checked_name",
     "checked_text",
     "dead_keys",
     "emit",

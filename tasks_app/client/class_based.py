@@ -12,7 +12,7 @@ from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY, HandlerOptions
 from tasks_app.core.task import Task
 from tasks_app.lifecycle.cancel import Cancelled
-from tasks_app.lifecycle.schedule import Scheduled
+from tasks_app.lifecycle.decisions import Scheduled
 from tasks_app.lifecycle.view import TaskInfo
 
 from .declared import AllOptions, Arguments, CancelOptions, MoveOptions, Options, Prepared, TypedHandler

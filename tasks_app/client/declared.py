@@ -28,8 +28,9 @@ from tasks_app.core.handlers import REGISTRY, Handler, HandlerOptions
 from tasks_app.core.parameters import Checked, Parameters
 from tasks_app.core.task import Task
 from tasks_app.lifecycle.cancel import Cancelled
+from tasks_app.lifecycle.decisions import Scheduled
 from tasks_app.lifecycle.request import Key, key_of
-from tasks_app.lifecycle.schedule import SYSTEM, Scheduled
+from tasks_app.lifecycle.schedule import SYSTEM
 from tasks_app.lifecycle.view import TaskInfo, find
 
 from . import scheduling

@@ -9,10 +9,10 @@ from tasks_app.engine.operations.scheduling import requests_for_many, requests_o
 from tasks_app.lifecycle import cancel as _cancel
 from tasks_app.lifecycle import schedule as _lifecycle
 from tasks_app.lifecycle.cancel import Cancelled
-from tasks_app.lifecycle.request import KEPT, Key, Request, build, checked_name, checked_reason, unit_of
-from tasks_app.lifecycle.schedule import SYSTEM, Scheduled
+from tasks_app.lifecycle.decisions import Scheduled
+from tasks_app.lifecycle.request import KEPT, Key, Request, build, checked_by, checked_reason, unit_of
+from tasks_app.lifecycle.schedule import SYSTEM
 
-BY_LENGTH = 150
 REASON_LENGTH = 1000
 
 
@@ -74,7 +74,7 @@ def reschedule(
     Raises ScheduleConflict if others keep changing the unit; let it roll back your own change too.
     """
     request = _timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
-    return scheduled_alone(_lifecycle.reschedule, request, _by(by))
+    return scheduled_alone(_lifecycle.reschedule, request, checked_by(by))
 
 
 def reschedule_many(
@@ -90,7 +90,7 @@ def reschedule_many(
     `leave_running`: one that runs is not replaced; the answer is EXISTS.
     """
     verb = _lifecycle.hasten if leave_running else _lifecycle.reschedule
-    return scheduled(verb, requests_of(_timed, task_type, tasks, common), _by(by))
+    return scheduled(verb, requests_of(_timed, task_type, tasks, common), checked_by(by))
 
 
 def ensure(
@@ -105,21 +105,21 @@ def ensure(
 ) -> Scheduled:
     """From now on this must run at this time: like reschedule, but a unit that succeeded is scheduled again."""
     request = _timed(task_type, key, at=at, delay=delay, payload=payload, tenant=tenant)
-    return scheduled_alone(_lifecycle.ensure, request, _by(by))
+    return scheduled_alone(_lifecycle.ensure, request, checked_by(by))
 
 
 def ensure_many(
     task_type: str, tasks: Iterable[Mapping[str, object]], *, by: str = SYSTEM, **common: object
 ) -> list[Scheduled]:
     """ensure for many units of one type in a few statements; each mapping has `key`, and `at` or `delay`."""
-    return scheduled(_lifecycle.ensure, requests_of(_timed, task_type, tasks, common), _by(by))
+    return scheduled(_lifecycle.ensure, requests_of(_timed, task_type, tasks, common), checked_by(by))
 
 
 def cancel(task_type: str, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str | None = None) -> Cancelled:
     """Cancel whatever is live of the unit. A running attempt is not called back, but it can't settle any more."""
     REGISTRY.require(task_type)
     reason = "" if reason == "" else checked_reason("reason", reason, REASON_LENGTH)
-    return _cancel.cancel(unit_of(task_type, key, tenant), reason=reason, by=_by(by))
+    return _cancel.cancel(unit_of(task_type, key, tenant), reason=reason, by=checked_by(by))
 
 
 def _timed(
@@ -134,7 +134,3 @@ def _timed(
     if at is None and delay is None:
         raise InvalidTask("a new time is missing; give at=<aware datetime> or delay=<seconds>, 0 for at once.")
     return build(task_type, key, at=at, delay=delay, payload=KEPT if payload is None else payload, tenant=tenant)
-
-
-def _by(by: str) -> str:
-    return "" if by == "" else checked_name("by", by, BY_LENGTH)

@@ -11,8 +11,9 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Task
 from tasks_app.sql import array, run
 
+from .decisions import Outcome
 from .request import Key, build, checked_seconds
-from .schedule import Outcome, schedule_unbound
+from .schedule import schedule_unbound
 from .shards import shards_of
 
 

@@ -38,6 +38,7 @@ _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 # What its encode() makes anew for each value; without a memory of where it is, so all threads can have the same one.
 _written = c_make_encoder(None, _ENCODER.default, encode_basestring, None, ":", ",", False, False, False)
+BY_LENGTH = 150
 OF_ITS_OWN = frozenset({"key", "at", "payload"})  # what tasks that are scheduled together mostly differ in
 
 Unit = tuple[str, str, str]  # tenant, task type, business key
@@ -140,6 +141,11 @@ def checked_name(name: str, value: object, longest: int) -> str:
     if (found := control_in(text)) is not None:
         raise InvalidTask(f"{name} {text[:200]!r} contains the control character {found!r}. Remove it.")
     return text
+
+
+def checked_by(by: object) -> str:
+    """Who asked for it; may be empty."""
+    return "" if by == "" else checked_name("by", by, BY_LENGTH)
 
 
 def checked_reason(name: str, value: object, longest: int) -> str:

@@ -1,14 +1,13 @@
 """schedule, reschedule and ensure: who may write a new task for a unit, and what becomes of the old one."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import StrEnum
 from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, ScheduleConflict
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lately import Lately
-from tasks_app.core.states import UNDER_WAY, Status, is_live
+from tasks_app.core.states import Status
 from tasks_app.core.tokens import packed_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
@@ -17,49 +16,35 @@ from tasks_app.sql.binary import TextArray, bytes_array, instant_array, smallint
 
 from .alike import PART, Alike, Unlike
 from .alike_rows import insert_alike
+from .alone import EVENTS, edit_alone, insert_alone, insert_over
 from .confidential import hide_payloads, hide_payloads_of, may_concern
+from .decisions import (
+    CurrentRow,
+    Outcome,
+    Scheduled,
+    decide_ensure,
+    decide_hasten,
+    decide_reschedule,
+    decide_schedule,
+)
 from .past import bring_back, past_idem, past_units
 from .quotas import RATE_SECONDS, refuse_over_quota
 from .request import Request, Unit
-from .shards import shard_of_one, shards_of
+from .shards import shards_of
 from .turns import hand_on_turns, move_turns, queue_again
 
 # Each round some other transaction has moved the unit and committed. More than a few in a row means that
 # something rewrites it all the time; then the caller's own change must roll back, not be half done.
 ROUNDS = 10
 SYSTEM = "system"
+_Pairs = Sequence[tuple[Request, CurrentRow]]
 BOUND = Lately()  # tenants that are bound by something that counts
-
-
-class Outcome(StrEnum):
-    CREATED = "CREATED"  # a new row
-    EXISTS = "EXISTS"  # a live row, or one with this idem_key, was there already
-    UPDATED = "UPDATED"  # same row, new time
-    REPLACED = "REPLACED"  # it was running: cancelled, and a new row took over
-    IGNORED = "IGNORED"  # it had succeeded: nothing to move
-
-
-class Scheduled(NamedTuple):
-    """What became of one request."""
-
-    outcome: Outcome
-    task_id: int
-    due: float | None = None  # epoch seconds on the database's clock; None: nothing new is due
-
-
-class _Row(NamedTuple):
-    id: int
-    status: str
-    due: bool
-    idem_key: str | None
-    job: int | None = None  # that it is an instance of
-    past: bool = False  # it is not among what is live, so it is not locked
 
 
 class _Verb(NamedTuple):
     """One way to schedule: what is to become of a unit, given its current row, and how to go about it."""
 
-    decide: Callable[[_Row | None], Outcome]
+    decide: Callable[[CurrentRow | None], Outcome]
     mostly_new: bool = False  # insert first, and look only at what was in the way
     by_idem_key: bool = False  # a row with the request's idem_key is the answer, whatever became of it
     repeats: bool = False  # a unit may be given twice in one call: the first counts
@@ -74,7 +59,7 @@ def schedule(requests: Sequence[Request]) -> list[Scheduled]:
         return _schedule_alike(requests) or schedule(requests.one_by_one())
     if len(requests) != 1 or not _may_go_alone(requests[0]):
         return _apply(requests, _SCHEDULE, SYSTEM)
-    if made := _insert_alone(requests[0]):
+    if made := insert_alone(requests[0]) or _answer_alone(requests[0]):
         return [made]
     return _apply(requests, _SCHEDULE_LEFT_OUT, SYSTEM)
 
@@ -86,50 +71,62 @@ def schedule_unbound(requests: Sequence[Request]) -> list[Scheduled]:
 
 def reschedule(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
     """Move each unit to its new time; a unit that succeeded stays as it is."""
-    return _move_alone(requests) or _apply(requests, _RESCHEDULE, by)
+    return _edit(requests, _RESCHEDULE, by)
 
 
 def hasten(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
     """reschedule of what waits; a unit that runs is left alone."""
-    return _move_alone(requests) or _apply(requests, _HASTEN, by)
+    return _edit(requests, _HASTEN, by)
 
 
 def ensure(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
     """From now on each unit will run: like reschedule, but a unit that succeeded is scheduled again."""
-    return _apply(requests, _ENSURE, by)
+    return _edit(requests, _ENSURE, by)
 
 
-def _decide_schedule(row: _Row | None) -> Outcome:
-    if row is not None and is_live(row.status, row.due):
-        return Outcome.EXISTS
-    return Outcome.CREATED
-
-
-def _decide_reschedule(row: _Row | None) -> Outcome:
-    if row is None or row.status in (Status.CANCELLED, Status.DEAD):
-        return Outcome.CREATED
-    if row.status in UNDER_WAY:
-        return Outcome.REPLACED
-    if row.status == Status.SUCCESS and not row.due:
-        return Outcome.IGNORED
-    return Outcome.UPDATED
-
-
-def _decide_hasten(row: _Row | None) -> Outcome:
-    decided = _decide_reschedule(row)
-    return Outcome.EXISTS if decided is Outcome.REPLACED else decided
-
-
-def _decide_ensure(row: _Row | None) -> Outcome:
-    decided = _decide_reschedule(row)
-    return Outcome.CREATED if decided is Outcome.IGNORED else decided
-
-
-_SCHEDULE = _Verb(_decide_schedule, mostly_new=True, by_idem_key=True, repeats=True, copies=False)
+_SCHEDULE = _Verb(decide_schedule, mostly_new=True, by_idem_key=True, repeats=True, copies=False)
 _SCHEDULE_LEFT_OUT = _SCHEDULE._replace(mostly_new=False)  # by insert_task: the unit is taken, or its tenant bound
-_RESCHEDULE = _Verb(_decide_reschedule)
-_HASTEN = _Verb(_decide_hasten)
-_ENSURE = _Verb(_decide_ensure)
+_RESCHEDULE = _Verb(decide_reschedule)
+_HASTEN = _Verb(decide_hasten)
+_ENSURE = _Verb(decide_ensure)
+
+
+def _answer_alone(request: Request) -> Scheduled | None:
+    """What schedule says of a unit that is taken; None if it takes more."""
+    row = _lock_current([request]).get(request.unit)
+    if row is None:
+        return None
+    if decide_schedule(row) is Outcome.EXISTS:
+        return Scheduled(Outcome.EXISTS, row.id)
+    return insert_over(request, row, SYSTEM)
+
+
+def _edit(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:
+    """In the shortest way if there is one unit, which keeps its payload; else, and if that takes more, in rounds."""
+    if len(requests) == 1 and requests[0].payload is None:
+        row, answer = edit_alone(requests[0], verb.decide, by)
+        if row is None:
+            answer = _edit_unknown(requests[0], verb, by)
+        if answer is not None:
+            return [answer]
+    return _apply(requests, verb, by)
+
+
+def _edit_unknown(request: Request, verb: _Verb, by: str) -> Scheduled | None:
+    """A unit that was not found among what is live; None if it takes more."""
+    row = _past_rows([request.unit]).get(request.unit)
+    if row is None:
+        return _insert_unknown([request]).get(request.unit)
+    if verb.decide(row) is Outcome.IGNORED:
+        # The row for which we waited may have got a successor, which only a new look sees.
+        return None if _lock_current([request]) else Scheduled(Outcome.IGNORED, row.id)
+    try:
+        with atomic():  # what is brought back has to stay in the past if the edit is refused
+            if bring_back([row.id]) and (answer := edit_alone(request, verb.decide, by).answer):
+                return answer
+            raise _InTheWay
+    except _InTheWay:
+        return None
 
 
 def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:
@@ -173,7 +170,7 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     rows = _lock_current(requests)
     if verb.copies:
         rows |= _past_rows([r.unit for r in requests if r.unit not in rows])
-    todo: dict[Outcome, list[tuple[Request, _Row | None]]] = {}
+    todo: dict[Outcome, list[tuple[Request, CurrentRow | None]]] = {}
     for request in requests:
         row = rows.get(request.unit)
         todo.setdefault(verb.decide(row), []).append((request, row))
@@ -239,31 +236,19 @@ def _seen_before(requests: Iterable[Request]) -> dict[Unit, Scheduled]:
     return {unit: Scheduled(Outcome.EXISTS, task_id) for one, task_id in holders.items() for unit in keyed[one]}
 
 
-def _lock_current(requests: Sequence[Request]) -> dict[Unit, _Row]:
+def _lock_current(requests: Sequence[Request]) -> dict[Unit, CurrentRow]:
     if not requests:
         return {}
     tenants, types, keys = zip(*(r.unit for r in requests), strict=True)
     found = run("lock_current", {"tenants": list(tenants), "types": list(types), "keys": list(keys)})
-    return {(tenant, type_, key): _Row(*rest) for tenant, type_, key, *rest in found}
+    return {(tenant, type_, key): CurrentRow(*rest) for tenant, type_, key, *rest in found}
 
 
-def _past_rows(units: Sequence[Unit]) -> dict[Unit, _Row]:
-    return {unit: _Row(*row[:4], past=True) for unit, row in past_units(units).items()}
+def _past_rows(units: Sequence[Unit]) -> dict[Unit, CurrentRow]:
+    return {unit: CurrentRow(*row[:4]) for unit, row in past_units(units).items()}
 
 
-def _move_alone(requests: Sequence[Request]) -> list[Scheduled]:
-    """A single unit that nobody runs, in the shortest way there is; nothing if it takes more than a new time."""
-    if len(requests) != 1 or requests[0].payload is not None:
-        return []
-    [request] = requests
-    tenant, task_type, key = request.unit
-    params = {"tenant": tenant, "task_type": task_type, "key": key, "at": request.at, "delay": request.delay}
-    params["told"] = "task.updated" in conf().kept_events
-    moved = run("move_alone", params)
-    return [Scheduled(Outcome.UPDATED, *row) for row in moved]
-
-
-def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
+def _move(pairs: _Pairs) -> dict[Unit, Scheduled]:
     if not pairs:
         return {}
     moved = run("move", _times(pairs) | {"kept": conf().kept_kinds})
@@ -272,7 +257,7 @@ def _move(pairs: Sequence[tuple[Request, _Row]]) -> dict[Unit, Scheduled]:
     return _answers(Outcome.UPDATED, moved)
 
 
-def _replace(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, by: str, verb: _Verb) -> dict[Unit, Scheduled]:
+def _replace(pairs: _Pairs, outcome: Outcome, by: str, verb: _Verb) -> dict[Unit, Scheduled]:
     """Retire the old rows and let new ones take over: all of them, or, if something is in the way, none."""
     if not pairs:
         return {}
@@ -303,9 +288,9 @@ class _InTheWay(Exception):
     """A row could not be retired or its successor not inserted: undo both and look again."""
 
 
-def _take_over(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, hand_on: list[bool]) -> dict[Unit, Scheduled]:
+def _take_over(pairs: _Pairs, outcome: Outcome, hand_on: list[bool]) -> dict[Unit, Scheduled]:
     handed = [row.idem_key if handing else None for (_, row), handing in zip(pairs, hand_on, strict=True)]
-    told = {"event": "task.replaced" if outcome is Outcome.REPLACED else "task.created", "kept": conf().kept_kinds}
+    told = {"event": EVENTS[outcome], "kept": conf().kept_kinds}
     params = _times(pairs) | {"idem_keys": handed, "hand_on": hand_on} | told
     rows = run("insert_replacements", params)
     instances = [(task_id, replaced, job) for *_, task_id, _, replaced, job in rows if job is not None]
@@ -316,7 +301,7 @@ def _take_over(pairs: Sequence[tuple[Request, _Row]], outcome: Outcome, hand_on:
     return _answers(outcome, [row[:5] for row in rows])
 
 
-def _insert_over(pairs: Sequence[tuple[Request, _Row]], bound: bool) -> dict[Unit, Scheduled]:
+def _insert_over(pairs: _Pairs, bound: bool) -> dict[Unit, Scheduled]:
     replaces = {request.unit: row.id for request, row in pairs}
     return _insert([request for request, _ in pairs], replaces, bound=bound)
 
@@ -333,32 +318,6 @@ def _note_bound(unit: Unit) -> None:
     """A tenant with a quota: what is scheduled for it goes the long way at once for a while."""
     tenant, _, _ = unit
     BOUND.note(tenant)
-
-
-def _insert_alone(request: Request) -> Scheduled | None:
-    """A new row in the shortest way there is; None if the unit is taken or its tenant bound by something."""
-    (tenant, task_type, key), at, delay, payload, lane, max_retry, repeat_after, expires_after, _ = request
-    if payload is None:
-        REGISTRY.refuse_without_payload([task_type])
-    row = {
-        "tenant": tenant,
-        "task_type": task_type,
-        "biz_key": key,
-        "at": at,
-        "delay": delay,
-        "payload": payload or "{}",
-        "lane": lane,
-        "max_retry": max_retry,
-        "repeat_after": repeat_after,
-        "expires_after": expires_after,
-        "shard": shard_of_one(tenant, task_type, key),
-        "limited": REGISTRY.is_limited(task_type),
-        "token": packed_uuids(1).hex(),
-    }
-    if told := "task.created" in conf().kept_events:
-        row["kept"] = conf().kept_kinds
-    found = run("insert_told_task" if told else "insert_task", row)
-    return Scheduled(Outcome.CREATED, *found[0]) if found else None
 
 
 def _schedule_alike(many: Alike) -> list[Scheduled]:
@@ -463,7 +422,7 @@ def _insert_keyed(
     return answers
 
 
-def _times(pairs: Sequence[tuple[Request, _Row]]) -> dict[str, list]:
+def _times(pairs: _Pairs) -> dict[str, list]:
     units, texts = [request.unit for request, _ in pairs], [request.payload for request, _ in pairs]
     texts, in_bytes = hide_payloads_of(units, texts, [row.job for _, row in pairs])
     return {

@@ -13,9 +13,9 @@ from tasks_app.models import AuditEntry
 from tasks_app.sql import array, run
 
 from .audit import Entry, Operator, audit
+from .decisions import Outcome
 from .operate import PART, Answer, Operated, Row, clock, locked_rows, reschedule
 from .past import bring_back, past_units
-from .schedule import Outcome
 
 UNDONE = (Answer.MOVED, Answer.CANCELLED)  # what can be put back
 PAGE = 5_000

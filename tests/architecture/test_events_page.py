@@ -47,7 +47,9 @@ def test_every_statement_that_writes_the_outbox_does_it_in_a_known_way():
         path.stem for path in (ROOT / "tasks_app").rglob("*.sql") if "INTO punctual_outbox (" in path.read_text()
     ]
 
-    assert sorted(writers) == ["emit", "quarantine", "tell", "tell_missed", "tell_updated"]
+    assert sorted(writers) == [
+        *("emit", "quarantine", "tell", "tell_cancelled", "tell_missed", "tell_replaced", "tell_updated")
+    ]
 
 
 def test_every_statement_that_tells_is_given_what_is_kept():
@@ -59,7 +61,7 @@ def test_every_statement_that_tells_is_given_what_is_kept():
     assert tellers == {
         *("mark_success", "mark_fail", "mark_not_yet", "mark_skipped", "mark_away", "reap", "start"),
         *("complete", "failed_away"),
-        *("cancel", "cancel_tasks", "discard", "retire", "replay", "move", "shift", "tell_moved"),
+        *("cancel_tasks", "discard", "retire", "replay", "move", "shift", "tell_moved"),
         *(
             "insert_told_task",
             "insert_told_tasks",

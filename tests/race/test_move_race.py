@@ -9,11 +9,12 @@ from django.db import connections
 from tasks_app import sql
 from tasks_app.client import Outcome, cancel, ensure, ensure_many, find, reschedule, schedule
 from tasks_app.client.jobs import trigger_job
+from tasks_app.core.errors import InvalidTask
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.cancel import Cancelled
 from tasks_app.lifecycle.past import bring_back, move_batches, move_strays
 from tasks_app.lifecycle.start import start
-from tasks_app.models import AnyTask, PastTask, ScheduleTask
+from tasks_app.models import AnyTask, PastTask, ScheduleTask, Tenant
 from tests.support.contend import contend
 from tests.support.jobs import by, make
 from tests.support.marks import commits
@@ -328,3 +329,15 @@ def test_an_edit_behind_one_that_replaces_the_task_is_about_the_new_one_and_not_
     took_over = Outcome.CREATED if how == "dead" else Outcome.REPLACED
     assert (first.value.outcome, second.value.outcome) == (took_over, Outcome.UPDATED)
     assert find(TYPE, "a").due_at == WEDNESDAY
+
+
+@pytest.mark.parametrize("verb", [ensure, reschedule])
+def test_an_edit_that_is_refused_brings_nothing_back(verb):
+    over(SKIP, tenant="acme")
+    assert move() == 1
+    Tenant.objects.update_or_create(name="acme", defaults={"closed": True})
+
+    with pytest.raises(InvalidTask, match="nothing was written"):
+        verb(TYPE, "a", at=TUESDAY, tenant="acme")
+
+    assert (ScheduleTask.objects.count(), PastTask.objects.count()) == (0, 1)

@@ -1,13 +1,12 @@
 """reschedule against reschedule, claim and settle: a change of time is never swallowed and never half done."""
 
-from contextlib import contextmanager
-
 import pytest
-from django.db import connection
 
 from tasks_app.client import Outcome, ScheduleConflict, find, reschedule, reschedule_many
+from tasks_app.lifecycle.claim import return_batches
 from tasks_app.lifecycle.start import start
 from tasks_app.models import DlqEntry, ScheduleTask
+from tests.support.alone import replace, seen
 from tests.support.contend import contend, with_plans_of_a_large_table
 from tests.support.engine import batch_row, claim_due, row
 from tests.support.marks import commits
@@ -38,6 +37,7 @@ from tests.support.moves import (
     state,
 )
 from tests.support.overlap import overlap, overlap_results
+from tests.support.refusing import refusing
 
 pytestmark = commits
 
@@ -174,6 +174,18 @@ def test_a_reschedule_moves_the_row_itself_if_the_claim_rolled_back():
     assert (state(task), row(task).due_at) == (State("INIT", due=True), TUESDAY)
 
 
+def test_a_run_that_another_took_the_place_of_is_not_replaced_for_it():
+    batch = str(claimed("a"))
+    before = seen("a")
+
+    (_, [again]), nothing = overlap(
+        lambda: (return_batches([batch]), claim_due()), lambda: replace(before, Outcome.REPLACED)
+    )
+
+    assert (nothing, len(rows_of("a"))) == ([], 1)
+    assert (state(before.id).status, len(start(again.batch_no, "worker").tasks)) == ("RUNNING", 1)
+
+
 # reschedule and settle.
 
 
@@ -306,25 +318,6 @@ def test_a_reschedule_of_many_decides_again_only_for_those_that_moved():
     assert [p.outcome for p in moved] == [Outcome.UPDATED, Outcome.UPDATED]
     assert {find(TYPE, key).due_at for key in "ab"} == {TUESDAY}
     assert start(batch, "worker").tasks == []
-
-
-@contextmanager
-def refusing(times: int):
-    """So many inserts of unit "a" do nothing: what it looks like if others insert and finish it each time."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""
-            CREATE SEQUENCE refused;
-            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-                'BEGIN IF nextval(''refused'') > {times} THEN RETURN NEW; END IF; RETURN NULL; END';
-            CREATE TRIGGER refuse BEFORE INSERT ON punctual_task FOR EACH ROW
-                WHEN (NEW.biz_key = 'a') EXECUTE FUNCTION refuse()"""
-        )
-    try:
-        yield
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("DROP TRIGGER refuse ON punctual_task; DROP FUNCTION refuse(); DROP SEQUENCE refused")
 
 
 def test_a_reschedule_that_is_always_overtaken_gives_up_and_takes_the_callers_change_with_it():

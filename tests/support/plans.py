@@ -59,7 +59,10 @@ ROWS = {
     },
 }
 # Those with SQL of an app's own in several places.
-FILLED = {"move_with": publish_time.CHANGE_WITH_TASK.statement}
+FILLED = {
+    "move_with": publish_time.CHANGE_WITH_TASK.moving,
+    "replace_with": publish_time.CHANGE_WITH_TASK.replacing,
+}
 
 
 def names() -> set[str]:

@@ -49,6 +49,7 @@ from tasks_app.client import (
     cancel,
     cancel_tasks,
     checked_instant,
+    checked_name,
     checked_text,
     dead_keys,
     emit,
@@ -324,7 +325,7 @@ def by_name(at: datetime) -> list[Outcome]:
     except QuotaExceeded as error:
         raise PunctualError(f"{error.quota}: {error.used} of {error.limit}") from error
     except (InvalidTask, ScheduleConflict) as error:
-        raise PunctualError(checked_text("why", str(error), 100)) from error
+        raise PunctualError(checked_text("why", checked_name("error", str(error), 100), 100)) from error
     return [one.outcome for one in planned]
 
 
@@ -494,11 +495,11 @@ MOVE_EXPIRY = RowChange(
 
 def move_expiry(order_id: int, at: datetime) -> datetime | None:
     changed: Changed | None = reschedule_with(
-        MOVE_EXPIRY, "EXAMPLE_EXPIRE", order_id, at=at, params={"id": order_id}, tenant=INTERNAL_TENANT
+        MOVE_EXPIRY, "EXAMPLE_EXPIRE", order_id, at=at, params={"id": order_id}, tenant=INTERNAL_TENANT, by="tess"
     )
     if changed is None or changed.task is None:
         return None
     task: Scheduled = changed.task
-    assert task.outcome is Outcome.UPDATED
+    assert task.outcome in (Outcome.UPDATED, Outcome.REPLACED)
     before: datetime = changed.row[0]
     return before

@@ -12,10 +12,11 @@ from tasks_app.database import atomic
 from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.anywhere import past_tasks, tasks_by_id
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.decisions import Outcome
 from tasks_app.lifecycle.operate import Answer
 from tasks_app.lifecycle.past import past_units
 from tasks_app.lifecycle.request import Request, build
-from tasks_app.lifecycle.schedule import ROUNDS, Outcome
+from tasks_app.lifecycle.schedule import ROUNDS
 from tasks_app.models import ScheduleTask
 from tasks_app.models.schedule_task import TaskFields
 

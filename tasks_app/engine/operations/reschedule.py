@@ -6,10 +6,10 @@ from typing import NamedTuple
 from tasks_app.database import atomic
 from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.decisions import Outcome
 from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.lifecycle.past import past_units
 from tasks_app.lifecycle.request import Request, Unit, build
-from tasks_app.lifecycle.schedule import Outcome
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import ScheduleTask
 

@@ -10,8 +10,8 @@ from tasks_app.core.memory import collector_paused
 from tasks_app.engine import tracing
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.lifecycle.alike import Alike, alike
+from tasks_app.lifecycle.decisions import Scheduled
 from tasks_app.lifecycle.request import Request, Unit, build, like_it
-from tasks_app.lifecycle.schedule import Scheduled
 from tasks_app.lifecycle.shards import shard_of_one, shards_of
 from tasks_app.lifecycle.together import Changed, RowChange, reschedule_with
 
@@ -90,12 +90,12 @@ def scheduled_alone(verb: Callable[..., list[Scheduled]], request: Request, *by:
     return answer
 
 
-def rescheduled_with(change: RowChange, request: Request, params: Mapping[str, object]) -> Changed | None:
+def rescheduled_with(change: RowChange, request: Request, params: Mapping[str, object], by: str) -> Changed | None:
     """The same for a new time and a row of the caller's. Nothing is done if they are not in one database, nor for a
-    call that is traced: that takes more than one statement."""
+    call that is traced: that takes statements of its own."""
     if change.using != conf().DATABASE or tracing.traced_call():
         return None
-    changed = reschedule_with(change, request, params)
+    changed = reschedule_with(change, request, params, by)
     if changed is not None and changed.task is not None:
         _wake(request.unit, changed.task.due)
     return changed

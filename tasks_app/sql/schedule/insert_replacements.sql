@@ -1,29 +1,18 @@
--- insert_replacements: a new INIT row that takes over from a retired one, with its settings and a fresh budget.
--- `solo` is copied: a task that may be poisonous does not become harmless by being moved.
--- The token is handed on unless the old row had succeeded: then this is a new intent.
+-- insert_replacements: a new INIT row that takes over from a retired one.
 -- What ran until now is `task.replaced`; what was over, and gets a successor, `task.created`.
 -- One with a payload larger than its tenant may have is left out, and one in the clear of a tenant that asks for encryption:
 -- the caller finds out why, and has looked at how large an encrypted one was. So is all of a tenant that is archived.
-WITH created AS (
-    INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, token, job, fire_time, status, execute_time,
-                               due_at, allowed_at, lane, shard, limited, solo, max_retry, repeat_after, expires_after, payload,
-                               payload_bytes, deferred_from, retry_for)
-    SELECT old.tenant, old.task_type, old.biz_key, old.id, u.idem_key,
-           CASE WHEN u.hand_on THEN old.token ELSE gen_random_uuid() END, old.job, old.fire_time, 'INIT', u.run_at,
-           u.run_at, CASE WHEN u.run_at < u.now THEN u.now END, old.lane, old.shard, old.limited, old.solo, old.max_retry,
-           old.repeat_after, old.expires_after, coalesce(u.payload::jsonb, old.payload),
-           CASE WHEN u.payload IS NULL THEN old.payload_bytes ELSE u.payload_bytes END, old.deferred_from, old.retry_for
-    FROM (
-        SELECT given.*, clock.now, coalesce(given.at, clock.now + make_interval(secs => given.delay)) AS run_at
-        FROM (SELECT clock_timestamp() AS now) AS clock,
-             unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[],
-                    %(payload_bytes)s::bytea[], %(idem_keys)s::text[], %(hand_on)s::bool[])
-             AS given(id, at, delay, payload, payload_bytes, idem_key, hand_on)
-    ) AS u
-    JOIN punctual_task old ON old.id = u.id
-    WHERE (u.payload IS NULL OR u.payload::jsonb ? '$punctual' OR NOT EXISTS (
+WITH heir AS (
+    SELECT given.*, clock.now, coalesce(given.at, clock.now + make_interval(secs => given.delay)) AS run_at
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+         unnest(%(ids)s::bigint[], %(ats)s::timestamptz[], %(delays)s::float8[], %(payloads)s::text[],
+                %(payload_bytes)s::bytea[], %(idem_keys)s::text[], %(hand_on)s::bool[])
+         AS given(id, at, delay, payload, payload_bytes, idem_key, hand_on)
+), created AS (
+--include successors
+    WHERE (h.payload IS NULL OR h.payload::jsonb ? '$punctual' OR NOT EXISTS (
         SELECT FROM punctual_tenant q
-        WHERE q.name = old.tenant AND (q.encrypted OR q.max_payload_bytes < octet_length(u.payload))))
+        WHERE q.name = old.tenant AND (q.encrypted OR q.max_payload_bytes < octet_length(h.payload))))
       AND old.tenant <> ALL (ARRAY(SELECT q.name FROM punctual_tenant q WHERE q.closed))
     ORDER BY old.tenant, old.task_type, old.biz_key
     ON CONFLICT DO NOTHING

@@ -1,15 +1,15 @@
 -- move_alone: reschedule of one unit, if nobody runs its current row and that waits for nobody: locked and moved at once.
--- Nothing comes back in any other case: the caller looks at what is there then. `was` is the row as it is under the lock, which
--- may be later than what this statement saw when it began.
+-- Whatever it is, the row comes back as it is under the lock, which may be later than what this statement saw when it began; and
+-- with it the transaction that wrote it, by which replace_alone knows it again.
 WITH was AS MATERIALIZED (
-    SELECT t.id, t.due_at
+    SELECT t.id, t.status, t.due_at, t.idem_key, t.job, t.xmin AS version
     FROM punctual_task t
     WHERE t.biz_key = %(key)s AND t.task_type = %(task_type)s AND t.tenant = %(tenant)s AND t.current
-      AND (t.status IN ('INIT', 'FAIL') OR (t.status = 'SUCCESS' AND t.due_at IS NOT NULL))
     FOR UPDATE
 ),
 --include moved_one
 , told AS (
 --include tell_updated
 )
-SELECT id, date_part('epoch', due_at) FROM moved
+SELECT was.id, was.status, was.due_at IS NOT NULL, was.idem_key, was.job, was.version::text, date_part('epoch', moved.due_at)
+FROM was LEFT JOIN moved ON TRUE

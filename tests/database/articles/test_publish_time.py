@@ -106,6 +106,34 @@ def test_a_task_that_runs_is_cancelled_and_replaced():
     assert publish_task(article).due_at == TUESDAY
 
 
+def test_a_task_that_runs_is_replaced_together_with_its_article():
+    article = approved(MONDAY)
+    old = publish_task(article).id
+    claim_task(publish_task(article))
+    before = len(events.kinds())
+
+    answer = change_publish_time(article, TUESDAY, actor="bob")
+
+    cancelled, replaced, changed = events.told()[before:]
+    assert (cancelled.type, cancelled.task, cancelled.data["by"]) == ("task.cancelled", old, "bob")
+    assert (replaced.type, replaced.task, replaced.data["replaces"]) == ("task.replaced", answer.task_id, old)
+    assert (changed.type, changed.data["outcome"]) == ("article.publish_time_changed", "REPLACED")
+    assert (changed.data["old"], changed.data["new"]) == (MONDAY.isoformat(), TUESDAY.isoformat())
+    assert (row(article).publish_time, row(article).revision) == (TUESDAY, answer.revision)
+
+
+@pytest.mark.parametrize("kept", ["task.cancelled", "task.replaced", "article.publish_time_changed"])
+def test_one_that_runs_tells_only_what_is_kept(settings, kept):
+    article = approved(MONDAY)
+    claim_task(publish_task(article))
+    settings.PUNCTUAL = settings.PUNCTUAL | {"EVENTS": [kept]}
+    before = events.kinds()
+
+    change_publish_time(article, TUESDAY, actor="bob")
+
+    assert events.kinds() == [*before, kept]
+
+
 @pytest.mark.parametrize("end", ["dead", "cancelled"])
 def test_a_task_that_is_over_is_created_anew(end):
     article = approved(MONDAY)
@@ -234,13 +262,18 @@ def test_what_takes_more_than_one_statement_is_still_changed_once(meanwhile):
     assert (history(article).count("change_publish_time"), len(told())) == (1, 1)
 
 
-def test_a_stale_one_keeps_its_task_where_it_is():
+@pytest.mark.parametrize("runs", [False, True], ids=["waiting", "running"])
+def test_a_stale_one_keeps_its_task_where_it_is(runs):
     article = approved(MONDAY)
+    task = publish_task(article)
+    if runs:
+        claim_task(task)
 
     with pytest.raises(StaleArticle):
         change_publish_time(article, TUESDAY, actor="bob", revision=1)
 
-    assert (row(article).publish_time, publish_task(article).due_at, told()) == (MONDAY, MONDAY, [])
+    assert (row(article).publish_time, publish_task(article).id, told()) == (MONDAY, task.id, [])
+    assert publish_task(article).due_at == (None if runs else MONDAY)
 
 
 def test_one_that_is_live_keeps_its_time_even_if_a_task_is_left():
@@ -261,20 +294,25 @@ def test_a_row_in_another_database_is_not_changed_with_its_task():
     assert (row(article).publish_time, publish_task(article).due_at) == (MONDAY, MONDAY)
 
 
-def test_a_task_never_moves_without_its_row():
+@pytest.mark.parametrize("runs", [False, True], ids=["waiting", "running"])
+def test_a_task_never_moves_without_its_row(runs):
     article = approved(MONDAY)
+    task = publish_task(article)
+    if runs:
+        claim_task(task)
     picky = replace(CHANGE_WITH_TASK, write=CHANGE_WITH_TASK.write.replace("a.id = own.id", "a.id = -own.id"))
     params = {"id": article, "revision": None, "verb": "change_publish_time", "actor": "bob"}
 
-    with pytest.raises(DataError, match="would be moved without its row"), transaction.atomic():
+    with pytest.raises(DataError, match=r"would be (moved|replaced) without its row"), transaction.atomic():
         reschedule_with(picky, PUBLISH, article, at=TUESDAY, params=params)
 
-    assert (row(article).publish_time, publish_task(article).due_at) == (MONDAY, MONDAY)
+    assert (row(article).publish_time, publish_task(article).id) == (MONDAY, task.id)
+    assert publish_task(article).due_at == (None if runs else MONDAY)
 
 
 def test_a_parameter_that_the_statement_has_itself_is_refused():
-    with pytest.raises(InvalidTask, match="params has at, key, which the statement has itself"):
-        reschedule_with(CHANGE_WITH_TASK, PUBLISH, 1, at=TUESDAY, params={"key": 1, "at": MONDAY})
+    with pytest.raises(InvalidTask, match="params has at, by, key, which the statement has itself"):
+        reschedule_with(CHANGE_WITH_TASK, PUBLISH, 1, at=TUESDAY, params={"key": 1, "at": MONDAY, "by": "bob"})
 
 
 # Many at once.
@@ -372,3 +410,25 @@ def test_the_past_is_at_once():
 
     make_due()
     assert [batch.task_type for batch in claim_due()] == [PUBLISH]
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_an_actor_with_a_line_break_is_refused_whether_its_task_waits_or_runs(runs):
+    article = approved(MONDAY)
+    if runs:
+        claim_task(publish_task(article))
+
+    with pytest.raises(InvalidArticle, match=r"actor 'bob\\nsmith' contains the control character"):
+        change_publish_time(article, TUESDAY, actor="bob\nsmith")
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_statement_that_goes_with_an_edit_knows_as_much_of_the_new_row_as_of_one_that_was_moved(runs):
+    article = approved(MONDAY)
+    if runs:
+        claim_task(publish_task(article))
+    also = "FROM written, own, moved WHERE moved.status = 'INIT' AND moved.job IS NULL AND moved.fire_time IS NULL"
+    change = replace(CHANGE_WITH_TASK, write=CHANGE_WITH_TASK.write.replace("FROM written, own", also))
+    params = {"id": article, "revision": None, "verb": "change_publish_time", "actor": "bob"}
+
+    assert reschedule_with(change, PUBLISH, article, at=TUESDAY, params=params) is not None

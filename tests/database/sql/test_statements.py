@@ -34,10 +34,11 @@ def test_a_statement_is_prepared_once_and_then_only_run():
 
 FOR_EACH_BATCH = ("peek", "read_ahead", "claim", "claim_ids", "claim_in_order", "claim_chosen", "claim_limited")
 FOR_EACH_BATCH += ("start", "mark_success", "insert_tasks", "insert_alike", "insert_new_alike")
+FOR_EACH_EDIT = ("insert_task", "insert_over", "move_alone", "replace_alone", "cancel")
 
 
-@pytest.mark.parametrize("name", FOR_EACH_BATCH)
-def test_what_is_run_for_each_batch_is_short_enough_to_be_remembered(name):
+@pytest.mark.parametrize("name", FOR_EACH_BATCH + FOR_EACH_EDIT)
+def test_what_is_run_for_each_batch_or_edit_is_short_enough_to_be_remembered(name):
     """psycopg reads a longer one through each time, which takes as long as a small statement."""
     assert len(_text(name)) <= 4_096
     assert _text(name).startswith(f"-- {name}:\n")
