@@ -1,33 +1,56 @@
-"""Whether this database may write among the backups of its server.
+"""Whether this database may write among the backups of its server. A copy has the same system identifier: its log and
+its bases would lie among the original's, and those would be dropped for them."""
 
-A copy has the same system identifier: its log and bases would lie among the original's, which would go for them.
-"""
+from __future__ import annotations
+
+from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.installation import Finding, Limits, compare
-from tasks_app.lifecycle.installation import read_facts, read_installation, stranger
+from tasks_app.lifecycle.installation import Row, read_facts, read_installation, stranger
 
 from .errors import BackupError
 
-WORDS = (
-    "this database may be a copy, and the backups are the original's, so nothing is written there until somebody says "
-    "what it is: `manage.py quarantine show`"
+RULE = (
+    "A copy has the same backups as its original, so nothing is written to them, and none of them goes, until somebody "
+    "says what this database is: `manage.py quarantine show`"
+)
+ELSEWHERE = (
+    'Its backups are no business of this process, so nothing is done. Set DATABASE_URL or PUNCTUAL["ENVIRONMENT"] to '
+    "what belongs together"
 )
 
 
-def not_ours() -> str:
-    """Why nothing may be written; empty: it is the installation's own, even one that was put into quarantine."""
+class Hold(NamedTuple):
+    """Why nothing may be written to the places."""
+
+    why: str  # a sentence or two, without the last stop
+    stranger: bool  # nor to the database: it belongs to another environment
+
+
+def held() -> Hold | None:
+    """None: the database is the installation's own. Nothing is concluded or noted here: a beat that reaches the server
+    by another address may know it for a standby of ours."""
     row = read_installation()
     if row is None:
-        return ""  # no beat has ever been here, so there is nothing to tell it by
+        return None  # nobody has ever looked, so there is nothing to tell it by
     if other := stranger(row):
-        return f"{other} So its backups are no business of this process"
-    found = compare(row.known, read_facts(), Limits(conf().FAILOVER_SECONDS, conf().database_addresses)).finding
-    # A restore has put it into quarantine itself, also where it looks like a standby that was promoted.
-    doubtful = found is Finding.COPY or (row.quarantined and found is not Finding.SAME)
-    return WORDS if doubtful or row.rehearsing else ""
+        return Hold(f"{other} {ELSEWHERE}", True)
+    what = _doubt(row)
+    return Hold(f"{what} {RULE}", False) if what else None
 
 
 def refuse_copy() -> None:
-    if why := not_ours():
-        raise BackupError(f"{why[0].upper()}{why[1:]}.")
+    if hold := held():
+        raise BackupError(f"{hold.why}.")
+
+
+def _doubt(row: Row) -> str:
+    """What speaks against it. One that somebody has put into quarantine where it was is backed up."""
+    if row.rehearsing:
+        return "This database is used for a rehearsal."
+    found = compare(row.known, read_facts(), Limits(conf().FAILOVER_SECONDS, conf().database_addresses))
+    # A restore has put it into quarantine itself, also where it looks like a standby that was promoted.
+    if row.quarantined and found.finding is not Finding.SAME:
+        return f"This database is in quarantine{f' ({why})' if (why := row.reason.rstrip('.')) else ''}."
+    return found.reason if found.finding is Finding.COPY else ""

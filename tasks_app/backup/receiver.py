@@ -43,7 +43,7 @@ class Receiver:
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def run_once(self) -> None:
+    def run_once(self, *, may_start: bool = True) -> None:
         """See that it runs; after a failure again soon, and ever later while it keeps failing."""
         now = time.monotonic()
         if self.alive:
@@ -55,7 +55,7 @@ class Receiver:
             self.error = self._last_words()
             logger.warning("backup.receiver_ended error=%s", self.error)
             self._start_at, self._pause = now + self._pause, min(self._pause * 2, LONGEST_PAUSE)
-        if now >= self._start_at:
+        if may_start and now >= self._start_at:
             self._start(now)
 
     @property

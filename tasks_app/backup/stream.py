@@ -27,7 +27,7 @@ from .base import Base, bases_in, newest, proofs_in, take_base
 from .errors import BackupError
 from .keeping import prune
 from .mending import mend
-from .ownership import not_ours
+from .ownership import Hold, held
 from .places import FAULTS, Store, stores
 from .programs import Programs, programs_for
 from .receiver import Receiver
@@ -41,6 +41,7 @@ PAUSE_SECONDS = 0.4  # between two looks at the spool: what is lost with the ser
 SAMPLE_SECONDS = 0.1
 NOTE_SECONDS = 0.2  # between two notes, at least: one comes as soon as a place has got further
 IDLE_SECONDS = 0.8  # and at most: with a sample of before, what is noted is never more than a second old
+WHOSE_SECONDS = 1.0  # between two looks at whose database it is
 AWAY_SECONDS = 1.0  # a server that doesn't answer is not asked again for so long
 LOOK_SECONDS = 60.0  # between two looks at what lies in the places
 HURRY_SECONDS = 5.0  # the same, while something is missing there
@@ -58,7 +59,7 @@ class Stream:
         self.spool = open_spool(self.facts)
         self._lock = _lock(self.spool)
         self.receiver = Receiver(self.programs, self.spool, synchronous=synchronous)
-        self.closed = not_ours()  # why nothing goes to the places
+        self.hold: Hold | None = held()  # why nothing goes to the places now
         self._synchronous = synchronous
         self.shippers = [Shipper(store, self.spool, self.facts.segment_bytes) for store in self.places]
         self._samples: deque[tuple[datetime, int]] = deque(maxlen=SAMPLES)
@@ -76,7 +77,7 @@ class Stream:
         self._receive()
         for shipper in self.shippers:
             self._ship(shipper)
-        if any(one.hole for one in self.shippers):
+        if not self.hold and any(one.hole for one in self.shippers):
             self.mend()
         self.note()
 
@@ -106,31 +107,48 @@ class Stream:
             close_connections()
 
     def _ship(self, shipper: Shipper) -> None:
-        if not self.closed:
+        if not self.hold:
             shipper.run_once()
 
     def _receive(self) -> None:
-        if self.closed or not self.receiver.alive:
-            self._look_whose()  # the receiver may come to another server than before
-        if self.closed and not self._synchronous:
-            self.receiver.stop()  # nobody would empty the spool; but commits may wait for a synchronous one
+        known = self._look_whose()
+        if self.hold:
+            self._receive_only(known)
             return
-        self.receiver.run_once()
+        # Whoever answers a receiver that is started may be another server than before.
+        self.receiver.run_once(may_start=known)
         self._over_gap()
         self._clean_spool()
 
-    def _look_whose(self) -> None:
-        """As it was last known, if the server doesn't answer: what has arrived by then still goes to the places."""
+    def _receive_only(self, known: bool) -> None:
+        """A synchronous one goes on, since commits wait for it, and the one that ends the quarantine does, too."""
+        assert self.hold is not None
+        if self._synchronous and not self.hold.stranger:
+            self.receiver.run_once(may_start=known)
+        else:
+            self.receiver.stop()
+
+    def _look_whose(self) -> bool:
+        """Whether it is known whose database answers now. While none does, what has arrived goes to the places or not,
+        as before; and nothing new is received."""
+        alike = self.receiver.alive and self.hold is None  # a server that is replaced ends its receiver
         if time.monotonic() < self._whose_at:
-            return
-        before = self.closed
+            return alike
+        before = self.hold
         try:
-            self.closed = not_ours()
-        except DatabaseError:
+            self.hold = held()
+        except DatabaseError as error:
+            logger.warning("backup.whose_unknown error=%s", str(error).strip())
             self._whose_at = time.monotonic() + AWAY_SECONDS
             close_connections()
-        if self.closed and not before:
-            logger.error("backup.closed reason=%s", self.closed)
+            return alike
+        if alike:
+            self._whose_at = time.monotonic() + WHOSE_SECONDS
+        if self.hold and self.hold != before:
+            logger.error("backup.held reason=%s", self.hold.why)
+        elif before and not self.hold:
+            logger.warning("backup.goes_on")
+        return True
 
     def mend(self) -> None:
         """What a place lacks it gets from another, except for what it is about to get from the spool."""
@@ -145,6 +163,8 @@ class Stream:
         self._noted_at = time.monotonic()
         self._note_at = self._noted_at + IDLE_SECONDS
         self._noted = [(one.position, self._error_of(one)) for one in self.shippers]
+        if self.hold and self.hold.stranger:
+            return
         self._own_until = None
         self._ask(lambda: note_places([self._told(one) for one in self.shippers]))
         self._noted_lsn = self._samples[-1][1] if self._samples else 0
@@ -165,7 +185,9 @@ class Stream:
         return not had_all or shipper.position > self._own_until
 
     def _error_of(self, shipper: Shipper) -> str:
-        return self.closed or shipper.error or (self.receiver.error if not self.receiver.alive else "")
+        if self.hold:
+            return self.hold.why
+        return shipper.error or (self.receiver.error if not self.receiver.alive else "")
 
     def sample(self) -> None:
         """One more moment and position, between two notes."""
@@ -256,7 +278,7 @@ class Tended:
         self._based_on = 0  # the timeline of the last base that was made here
 
     def run_once(self) -> None:
-        if self._stream.closed:
+        if self._stream.hold:
             return
         now = time.monotonic()
         hole = any(one.hole and one.whole is not None for one in self._stream.shippers)

@@ -124,12 +124,15 @@ class Command(TerminalCommand):
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())
         logging.getLogger("tasks_app.backup").setLevel(logging.INFO)
-        self.stderr.write(f"The log goes to {', '.join(one.label for one in stream.places)}.")
+        places = ", ".join(one.label for one in stream.places)
+        # It waits, as beats and workers do: somebody may say at any time that this is the new primary.
+        self.stderr.write(f"{stream.hold.why}." if stream.hold else f"The log goes to {places}.")
         stream.run(stopped)
         return ["Stopped."], {"stopped": True}, False
 
     def _verify(self, options: dict) -> Told:
         from tasks_app.backup.errors import BackupError
+        from tasks_app.backup.ownership import refuse_copy
         from tasks_app.backup.places import stores
         from tasks_app.backup.restore import verify
         from tasks_app.backup.stream import note_content
@@ -146,6 +149,7 @@ class Command(TerminalCommand):
         if options["urls"] is None:
             # A backup is verified elsewhere, too, or after the database was lost.
             with suppress(BackupError, OperationalError, InterfaceError, ProgrammingError):
+                refuse_copy()
                 note_content(stores(_system_here()))
         lines = []
         for one in done:
@@ -195,8 +199,7 @@ class Command(TerminalCommand):
         from tasks_app.backup.stream import note_content
 
         places = stores(_system_here())
-        if not options["dry_run"]:
-            refuse_copy()
+        refuse_copy()
         done = prune(places, dry_run=options["dry_run"])
         if not options["dry_run"]:
             note_content(places)
@@ -388,7 +391,7 @@ def _view(one: BackupView) -> list[str]:
     proved = "never restored" if one.restored_seconds is None else f"last restored {_span(one.restored_seconds)} ago"
     lines = [f"{one.place}: {behind}{size}; {base}{many}; {proved}."]
     if one.error:
-        lines.append(f"! {one.place} has been away for {_span(one.error_seconds or 0.0)}: {one.error}.")
+        lines.append(f"! {one.place} has got nothing for {_span(one.error_seconds or 0.0)}: {one.error}.")
     return lines
 
 

@@ -20,7 +20,7 @@ from django.core.management import CommandError, call_command
 from tasks_app.backup.base import ABOUT, bases_in, proofs_in, take_base
 from tasks_app.backup.errors import BackupError
 from tasks_app.backup.manifest import compared, differs
-from tasks_app.backup.ownership import WORDS, not_ours, refuse_copy
+from tasks_app.backup.ownership import RULE, held, refuse_copy
 from tasks_app.backup.places import vacant, wrap
 from tasks_app.backup.programs import link, programs_for
 from tasks_app.backup.receiver import slot_name
@@ -663,9 +663,9 @@ def _held_until_resumed(ground: Ground) -> None:
     there = [store.place.files(store.root) for store in ground.stores()]
     with streaming() as stream:
         stream.run_once()
-        assert ([one.error for one in read_backups()], stream.receiver.alive) == ([WORDS, WORDS], False)
+        assert ([RULE in one.error for one in read_backups()], stream.receiver.alive) == ([True, True], False)
     for words in (["run", "--fast"], ["prune"]):
-        with pytest.raises(CommandError, match="This database may be a copy") as refused:
+        with pytest.raises(CommandError, match="This database is in quarantine") as refused:
             backup(*words)
         assert refused.value.returncode == 2
     with streaming(synchronous=True) as stream:  # commits may wait for it, so it receives
@@ -680,7 +680,7 @@ def _held_until_resumed(ground: Ground) -> None:
         assert [store.place.files(store.root) for store in ground.stores()] == there
         quarantine.rehearse(operator())
         stream.run_once()
-        assert stream.closed and [store.place.files(store.root) for store in ground.stores()] == there
+        assert stream.hold and [store.place.files(store.root) for store in ground.stores()] == there
         quarantine.resume(Answer(Choice.RUN), operator())
         commit_task("of the new primary")
         ship(stream)
@@ -692,7 +692,7 @@ def test_an_installation_that_somebody_has_stopped_is_backed_up(stream):
     quarantine.enter(operator())
     commit_task("in quarantine")
     stream.run_once()
-    assert stream.closed == ""
+    assert stream.hold is None
     ship(stream)
 
 
@@ -755,7 +755,7 @@ def test_programs_of_another_version_are_refused(ground, settings, tmp_path):
 def test_a_process_of_another_environment_has_no_business_with_the_backups(settings):
     look()
     Installation.objects.update(environment="production")
-    assert not not_ours()
+    assert held() is None
 
     settings.PUNCTUAL = settings.PUNCTUAL | {"ENVIRONMENT": "staging"}
 
