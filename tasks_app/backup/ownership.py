@@ -46,11 +46,10 @@ def refuse_copy() -> None:
 
 
 def _doubt(row: Row) -> str:
-    """What speaks against it. One that somebody has put into quarantine where it was is backed up."""
+    """What speaks against it. A clone of a whole machine looks like its original, so any quarantine counts."""
+    if row.quarantined:
+        return f"This database is in quarantine{f' ({why})' if (why := row.reason.rstrip('.')) else ''}."
     if row.rehearsing:
         return "This database is used for a rehearsal."
     found = compare(row.known, read_facts(), Limits(conf().FAILOVER_SECONDS, conf().database_addresses))
-    # A restore has put it into quarantine itself, also where it looks like a standby that was promoted.
-    if row.quarantined and found.finding is not Finding.SAME:
-        return f"This database is in quarantine{f' ({why})' if (why := row.reason.rstrip('.')) else ''}."
     return found.reason if found.finding is Finding.COPY else ""

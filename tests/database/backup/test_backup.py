@@ -687,13 +687,15 @@ def _held_until_resumed(ground: Ground) -> None:
         assert [one.error for one in read_backups()] == ["", ""]
 
 
-def test_an_installation_that_somebody_has_stopped_is_backed_up(stream):
+def test_an_installation_that_somebody_has_stopped_is_backed_up_when_it_goes_on(stream):
     look()
     quarantine.enter(operator())
     commit_task("in quarantine")
     stream.run_once()
-    assert stream.hold is None
+    assert "This database is in quarantine" in stream.hold.why
+    quarantine.resume(Answer(Choice.RUN), operator())
     ship(stream)
+    assert stream.hold is None
 
 
 def test_the_command_tells_people_and_machines(stream, ground):
