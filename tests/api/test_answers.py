@@ -143,7 +143,7 @@ def test_what_others_keep_changing_is_told_as_it_stands(api, monkeypatch):
 
     job, task = make(), schedule("T_QUIET", "a", delay=3600).task_id
     monkeypatch.setattr(scheduling, "ROUNDS", 0)
-    monkeypatch.setattr(scheduling, "_move_alone", lambda _: [])
+    monkeypatch.setattr(scheduling, "_edit", scheduling._apply)
     monkeypatch.setattr(lock, "ROUNDS", 0)
 
     moved = api.post("/tasks/reschedule", UNIT | {"delay": 60})

@@ -241,7 +241,8 @@ def conflict(api: Api, operation: Operation) -> Answer:
     with pytest.MonkeyPatch.context() as others_keep_changing_it:
         for module in (scheduling, lock, bulk, rerun):
             others_keep_changing_it.setattr(module, "ROUNDS", 0)
-        others_keep_changing_it.setattr(scheduling, "_move_alone", lambda _: [])
+        others_keep_changing_it.setattr(scheduling, "_edit", scheduling._apply)
+        others_keep_changing_it.setattr(scheduling, "_may_go_alone", lambda _: False)
         if operation.id in ("create_tasks", "cancel_tasks"):
             return there.call(body=there.body | {"tasks": [UNIT]})
         key = {"key": "there"} if operation.id == "create_task" else {}

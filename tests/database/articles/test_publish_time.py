@@ -12,7 +12,10 @@ from articles_app.lifecycle.publish_time import CHANGE_WITH_TASK
 from articles_app.states import ArticleStatus
 from articles_app.units import PUBLISH
 from tasks_app.client import InvalidTask, ScheduleConflict, cancel
+from tasks_app.lifecycle.alone import replaced
+from tasks_app.lifecycle.decisions import CurrentRow, Outcome
 from tasks_app.lifecycle.start import start
+from tasks_app.sql import execute
 from tasks_app.together import reschedule_with
 from tests.support import events
 from tests.support.articles import (
@@ -308,6 +311,22 @@ def test_a_task_never_moves_without_its_row(runs):
 
     assert (row(article).publish_time, publish_task(article).id) == (MONDAY, task.id)
     assert publish_task(article).due_at == (None if runs else MONDAY)
+
+
+def test_a_running_task_stays_if_its_row_may_not_be_changed_any_more():
+    article = approved(MONDAY)
+    task = publish_task(article)
+    claim_task(task)
+    [(version,)] = execute("SELECT xmin::text FROM punctual_task WHERE id = %(id)s", {"id": task.id})
+    seen = CurrentRow(task.id, "RUNNING", False, None, None, version)
+    params = {"id": article, "revision": 1, "verb": "change_publish_time", "actor": "bob", "event": None}
+    params |= {"tenant": "default", "task_type": PUBLISH, "key": str(article), "at": TUESDAY, "delay": None}
+    params |= replaced(seen, Outcome.REPLACED, "bob") | {"outcome": "REPLACED"}
+
+    [(task_id, due, id_, *_)] = execute(CHANGE_WITH_TASK.replacing, params)
+
+    assert (task_id, due, id_, publish_task(article).id) == (None, None, article, task.id)
+    assert execute(CHANGE_WITH_TASK.replacing, params | {"revision": None})[0][0] == publish_task(article).id != task.id
 
 
 def test_a_parameter_that_the_statement_has_itself_is_refused():

@@ -337,7 +337,12 @@ def test_two_sessions_that_skip_together_set_nothing_back():
             cursor.execute("SELECT setval(s, nextval(s) + 100) FROM pg_get_serial_sequence('punctual_task', 'id') AS s")
             drawn.extend(cursor.fetchone())
 
-    [late] = contend(skip_as_another_session_does, lambda: scheduled("a"))
+    def schedule_in_a_new_session():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('punctual.knows_server', '', FALSE)")
+        return scheduled("a")
+
+    [late] = contend(skip_as_another_session_does, schedule_in_a_new_session)
 
     assert late.waited and late.value[0] > drawn[0] + SKIPPED
 

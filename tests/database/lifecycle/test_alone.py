@@ -146,6 +146,13 @@ def test_a_task_of_an_archived_tenant_is_not_retired_either():
     assert (replace(seen("a"), Outcome.REPLACED), state(ids_of(batch)[0]).status) == ([], "RUNNING")
 
 
+def test_an_instance_of_a_job_is_not_replaced_without_those_that_wait_for_it():
+    [task] = ids_of(started("a"))
+    ScheduleTask.objects.filter(id=task).update(job=1, fire_time=MONDAY)
+
+    assert (replace(seen("a"), Outcome.REPLACED), state(task).status) == ([], "RUNNING")
+
+
 def test_a_task_is_never_retired_without_a_successor():
     over("a")
 
