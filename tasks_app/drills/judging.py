@@ -121,6 +121,11 @@ def first_runs(done: Iterable[Done]) -> dict[str, float]:
     return began
 
 
+def runs_that_count(done: Iterable[Done], undone: Mapping[str, Done]) -> list[Done]:
+    """Without those that a restore has taken back: each of these has to happen once more."""
+    return [one for one in done if one.key not in undone or one.committed > undone[one.key].committed]
+
+
 def is_back(mark: float, asked: Mapping[str, Asked], done: Iterable[Done], now: float) -> bool:
     """Whether it can be said by now that the service is back."""
     late = late_ones(asked, first_runs(done), now, math.inf)

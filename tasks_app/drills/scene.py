@@ -20,7 +20,7 @@ from tasks_app.engine.doctor.examine import examine
 from tasks_app.sql import execute
 
 from .journal import Reader
-from .judging import Asked, Done, Evidence, first_runs, is_back
+from .judging import Asked, Done, Evidence, first_runs, is_back, runs_that_count
 from .load import Load
 from .stack import READY_SECONDS, Member, Stack
 from .words import EFFECTS, REST, SLOW, SUBSCRIBER, TICK
@@ -150,7 +150,7 @@ class Scene:
         deadline = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < deadline:
             self.pause(LOOK_SECONDS)
-            began = first_runs(self.done)
+            began = first_runs(runs_that_count(self.done, self.undone))
             expected = {key: one for key, one in self.load.asked.items() if key not in self.gone}
             if all(key in began for key, one in expected.items() if one.due <= ended):
                 return

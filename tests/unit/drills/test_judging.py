@@ -3,7 +3,18 @@
 import math
 from dataclasses import replace
 
-from tasks_app.drills.judging import CALM_SECONDS, Asked, Done, Evidence, Figures, Limits, back_at, is_back, judge
+from tasks_app.drills.judging import (
+    CALM_SECONDS,
+    Asked,
+    Done,
+    Evidence,
+    Figures,
+    Limits,
+    back_at,
+    is_back,
+    judge,
+    runs_that_count,
+)
 
 MARK = 100.0
 LIMITS = Limits(rto=10)
@@ -198,3 +209,9 @@ def test_where_nothing_may_be_lost_it_does_not_count_how_shortly_before_it_was_c
     assert figures(gone, none_lost).missed == [words]
     assert not figures(replace(one, undone=frozenset({"default-3"})), none_lost).met
     assert figures(gone, a_second).met
+
+
+def test_a_run_that_a_restore_has_taken_back_does_not_count_and_the_one_after_it_does():
+    before, other, again = Done("a", 1.0, 2.0), Done("b", 1.0, 2.0), Done("a", 9.0, 10.0)
+
+    assert runs_that_count([before, other, again], {"a": before}) == [other, again]
