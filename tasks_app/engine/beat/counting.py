@@ -34,12 +34,12 @@ from tasks_app.lifecycle.safeguards.figures import safeguard_figures
 from tasks_app.lifecycle.safeguards.wanted import read_wanted
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.lifecycle.tenants import know
-from tasks_app.sql import array, execute, run
+from tasks_app.sql import array, run
+from tasks_app.storage.sample import sample_percent
 
 SETTLED_SECONDS = 10.0  # what ended so long ago has committed
 MOST_SECONDS = 3_600.0  # so far back it counts what a beat that was away has left
 SAMPLE_SECONDS = 60.0
-SAMPLE_ROWS = 20_000
 DUE_BOUND = 1_000  # due rows of one shard and lane that are counted, before their number is estimated
 OVERDUE_SECONDS = 2.0
 RETRYING_BOUND = 300_000
@@ -199,8 +199,7 @@ class Sampled(NamedTuple):
 
 
 def _sampled() -> list[Sampled]:
-    ((rows,),) = execute("SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'punctual_task'::regclass")
-    percent = min(100.0, 100.0 * SAMPLE_ROWS / max(rows, 1))
+    percent = sample_percent()
     found = run("count_sample", {"percent": percent, "canary": CANARY})
     return [Sampled(*labels, tasks=round(count * 100 / percent)) for *labels, count in found]
 

@@ -12,12 +12,12 @@ from tasks_app.core.lateness import percentile_ms
 from tasks_app.engine.canary import CANARY
 from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.sql import execute, run
+from tasks_app.sql import run
+from tasks_app.storage.sample import sample_percent
 
 HOUR = 60  # minutes
 UNROLLED = timedelta(hours=4)  # so far back, whole hours that nobody has summed up are read from their minutes
 LOAD_BOUND = 1_000  # rows read of one shard and lane, before the load is guessed from a sample
-SAMPLE_ROWS = 20_000
 
 
 @dataclass(slots=True)
@@ -143,8 +143,7 @@ def next_hour(sample: Callable[[], Sample] | None = None, where: Places | None =
 
 
 def take_sample() -> Sample:
-    ((rows,),) = execute("SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'punctual_task'::regclass")
-    percent = min(100.0, 100.0 * SAMPLE_ROWS / max(rows, 1))
+    percent = sample_percent()
     due: dict[str, int] = {}
     minutes = []
     for lane, minute, count in run("status_sample", {"percent": percent, "minutes": HOUR}):

@@ -6,7 +6,10 @@
 -- Jobs are counted in order of their index: without one, all of them might be read for each tenant.
 -- A row that somebody changes right now is left for the next count: nobody waits for another here.
 WITH share AS MATERIALIZED (
-    SELECT least(1.0, %(rows)s / greatest(reltuples, 1)::float8) AS of_all FROM pg_class WHERE oid = 'punctual_task'::regclass
+    SELECT least(1.0, %(rows)s / greatest(there.rows, 1)) AS of_all
+    FROM (
+--include table_rows
+    ) AS there
 ), counted AS MATERIALIZED (
     SELECT name, max_tasks, max_jobs, tasks, jobs, at_limit, near FROM punctual_tenant
     WHERE max_tasks IS NOT NULL OR max_jobs IS NOT NULL

@@ -2,7 +2,10 @@
 -- tasks; or if one was near it, or was never counted, or has a quota so small that its tasks may be on none of those pages.
 -- A table that has few rows is counted anyway.
 WITH share AS MATERIALIZED (
-    SELECT least(1.0, %(rows)s / greatest(reltuples, 1)::float8) AS of_all FROM pg_class WHERE oid = 'punctual_task'::regclass
+    SELECT least(1.0, %(rows)s / greatest(there.rows, 1)) AS of_all
+    FROM (
+--include table_rows
+    ) AS there
 ), bounded AS MATERIALIZED (
     SELECT name, max_tasks, tasks IS NULL OR at_limit OR 'max_tasks' = ANY (near) AS sure
     FROM punctual_tenant WHERE max_tasks IS NOT NULL

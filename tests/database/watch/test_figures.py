@@ -13,6 +13,7 @@ from tasks_app.engine.watch.figures import last_hour, next_hour
 from tasks_app.lifecycle.away import Completed, Failed, complete, fail, lose
 from tasks_app.models import AwayOutcome, AwayTask, MinuteFigures, TaskBatch
 from tasks_app.sql import run
+from tasks_app.storage import sample
 from tests.support.engine import run_due
 from tests.support.marks import commits
 from tests.support.moves import TYPE, away, ids_of, scheduled
@@ -163,7 +164,7 @@ def test_what_is_too_much_to_count_is_guessed_and_said_to_be(many):
 
 
 def test_a_sample_of_a_part_is_scaled_up(many, monkeypatch):
-    monkeypatch.setattr(figures, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(sample, "ROWS", 500)
 
     assert 200 < sum(next_hour().minutes) < 900
 

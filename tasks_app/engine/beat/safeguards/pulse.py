@@ -14,14 +14,14 @@ from tasks_app.core.lateness import BUCKETS, bucket_of, percentile_ms
 from tasks_app.core.safeguards import MOST_DEAD
 from tasks_app.engine.canary import CANARY
 from tasks_app.lifecycle.shards import all_shards
-from tasks_app.sql import array, execute, run
+from tasks_app.sql import array, run
+from tasks_app.storage.sample import sample_percent
 
 # What is late in the others is so by design: `low` is what is slowed down, and the last two wait for all others.
 PUNCTUAL_LANES = ("critical", "high", "default")
 SETTLED_SECONDS = 2.0  # a batch that ended is read so long after: it has committed by then
 GAP_SECONDS = 60.0  # nobody looked for so long: what is due by now was not held up by anybody here
 SAMPLE_SECONDS = 30.0  # between two looks at what costs more
-SAMPLE_ROWS = 20_000
 DEAD_SAMPLE = 200  # dead letters of each type that are looked at for the host they called
 
 
@@ -157,8 +157,7 @@ def _stretch(
 
 
 def _sample(types: Mapping[str, TypePulse], *, known: bool) -> Sampled:
-    ((rows,),) = execute("SELECT greatest(reltuples, 0)::float8 FROM pg_class WHERE oid = 'punctual_task'::regclass")
-    percent = min(100.0, 100.0 * SAMPLE_ROWS / max(rows, 1))
+    percent = sample_percent()
     # Where nothing has failed for ten minutes there may be retries, but none that are a danger.
     failing = known or any(one.failed for one in types.values())
     waiting = run("retries_waiting", {"percent": percent}) if failing else []

@@ -1,0 +1,2 @@
+-- table_size: about how many rows the table of tasks has, and its pages.
+--include table_rows
