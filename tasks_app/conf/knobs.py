@@ -40,7 +40,7 @@ class Conf(Section):
     # Dispatching.
     LOOK_SECONDS: float = 1.0  # longest wait between two looks; the net under lost wake-ups
     BATCH_TARGET_MS: float = 200.0  # about this much work goes into one batch
-    BATCH_MAX: int = 2000  # tasks in a batch, at most
+    BATCH_MAX: int = 4000  # tasks in a batch, at most
     BATCH_UNSEEN: int = 8  # tasks in a batch of a type whose pace is not known yet
     READ_AHEAD_SECONDS: float = 0.0  # what is due within this time is read ahead into a wheel; 0: nothing is
     BATCHES_AHEAD: int = 4  # claimed but not started batches per worker slot, at most

@@ -15,7 +15,7 @@ PREFIX = "punctual_"
 OTHER = "other"  # what stands for all types, tenants or subscriptions that have no series of their own
 MOST_SUBSCRIPTIONS = 100  # with a series of their own, the oldest ones
 
-# Sizes of batches: a bucket has those up to its bound. BATCH_MAX is 2,000 unless somebody changed it.
+# Sizes of batches: a bucket has those up to its bound. BATCH_MAX is 4,000 unless somebody changed it.
 BATCH_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 LATENESS_STEP = 4  # of the buckets that are kept, every so many are a bucket of the classic histogram: each the double
 
