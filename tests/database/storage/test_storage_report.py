@@ -207,6 +207,21 @@ def test_new_partitions_are_tuned_and_their_tables_analysed():
     assert tend().tuned == []
 
 
+def test_of_lists_that_nobody_searches_there_are_no_statistics():
+    keep_partitions()
+    tend()
+
+    tables = ("punctual_batch", "punctual_past_batch", "punctual_outbox")
+    counted = query(
+        "SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid"
+        " WHERE a.attnum > 0 AND a.attstattarget IS DISTINCT FROM 0 AND format_type(a.atttypid, NULL) LIKE '%%[]'"
+        " AND c.relkind IN ('r', 'p') AND coalesce(pg_partition_root(c.oid), c.oid) = ANY (%s::regclass[])",
+        [list(tables)],
+    )
+
+    assert counted == []
+
+
 def test_a_table_that_somebody_holds_is_tended_the_next_time(other):
     other.execute("BEGIN")
     other.execute("LOCK TABLE punctual_past IN SHARE UPDATE EXCLUSIVE MODE")
