@@ -12,26 +12,26 @@ WITH done AS MATERIALIZED (
     FROM (SELECT *, sum(cardinality(ids)) OVER (ORDER BY finished_at, batch_no) - cardinality(ids) AS before FROM done) AS one
     WHERE before < %(tasks)s
 ), mine AS MATERIALIZED (
-    -- Another batch may have run it last and have gone before this one; then only that batch knows where.
-    SELECT t.spot, CASE WHEN t.ran_in = c.batch_no THEN c.worker END AS worker
+    SELECT t.spot
     FROM chosen c
-    CROSS JOIN LATERAL unnest(c.ids) AS one(id)
     CROSS JOIN LATERAL (
-        SELECT t.ctid AS spot, t.ran_in FROM punctual_task t
-        WHERE t.id = one.id AND t.updated_at <= c.finished_at AND
+        SELECT t.ctid AS spot FROM punctual_task t
+        WHERE t.id = ANY (c.ids) AND t.updated_at <= c.finished_at AND
 --include over
         FOR UPDATE SKIP LOCKED
     ) AS t
 ), gone AS (
-    DELETE FROM punctual_task t USING mine WHERE t.ctid = mine.spot
-    RETURNING t.*, mine.worker
+    DELETE FROM punctual_task t WHERE t.ctid = ANY (ARRAY(SELECT spot FROM mine))
+    RETURNING t.*
 ), kept AS (
     INSERT INTO punctual_past (
 --include columns
     , retention, worker)
     SELECT
 --include columns
-    , kept_in.retention, worker
+    , kept_in.retention,
+    -- Another batch may have run it last and have gone before this one; then only that batch knows where.
+    (SELECT c.worker FROM chosen c WHERE c.batch_no = gone.ran_in)
     FROM gone
     CROSS JOIN LATERAL (
 --include class_of
