@@ -16,6 +16,7 @@ from tasks_app.core.task import SUCCEEDED, Failure, GoneAway, NotYet, Outcome, R
 from tasks_app.core.timer import Timer
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
+from tasks_app.sql.binary import BigintArray, bigint_array
 
 from . import retry_budget
 from .away import settle_early
@@ -196,14 +197,14 @@ def _write(
         # The others were changed between its look and its lock, and are ours all the same: the next look sees them.
 
 
-def _ids(settled: Sequence[Settled]) -> str:
-    return array(one.task.id for one in settled)
+def _ids(settled: Sequence[Settled]) -> BigintArray:
+    return bigint_array([one.task.id for one in settled])
 
 
 def _success(group: list[Settled], handler: Handler | None) -> dict:
     return {
-        "begun": array(one.begun_us for one in group),
-        "ended": array(one.ended_us for one in group),
+        "begun": bigint_array([one.begun_us for one in group]),
+        "ended": bigint_array([one.ended_us for one in group]),
         "attempts": _attempts(group),
         "results": None,
     }

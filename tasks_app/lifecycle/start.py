@@ -90,9 +90,9 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         # No `*_` here: it makes a list for each task.
         for _, _, _, _, id_, tenant, key, attempt, at, due, deadline, token, payload, _, job, fire, _, _, _ in found
     ]
-    if stopped := {row[_ID] for row in found if row[_STOPPED]}:
+    if found and found[0][_STOPPED] is not None and (stopped := {row[_ID] for row in found if row[_STOPPED]}):
         tasks = _without_held(batch_no, tasks, stopped)
-    if bounded := {row[_ID] for row in found if row[_BOUNDED]}:
+    if found and found[0][_BOUNDED] is not None and (bounded := {row[_ID] for row in found if row[_BOUNDED]}):
         tasks = _within_quotas(batch_no, tasks, bounded)
     if not tasks:
         # Everything in it was cancelled, rescheduled or put aside. Finished now, or it would wait for the reaper.

@@ -44,6 +44,11 @@ class SmallintArray(BinaryArray):
     read = partial(int.from_bytes, signed=True)
 
 
+class BigintArray(BinaryArray):
+    element = "int8"
+    read = partial(int.from_bytes, signed=True)
+
+
 class UuidArray(BinaryArray):
     element = "uuid"
 
@@ -78,6 +83,10 @@ def smallint_array(values: Sequence[int]) -> SmallintArray:
     return _of_numbers(SmallintArray, 2, "h", values)
 
 
+def bigint_array(values: Sequence[int]) -> BigintArray:
+    return _of_numbers(BigintArray, 8, "q", values)
+
+
 def uuid_array(uuids: bytes) -> UuidArray:
     """One after the other."""
     count, step = len(uuids) // _UUID_BYTES, _LENGTH.size + _UUID_BYTES
@@ -110,7 +119,7 @@ class _Written(_Dumper):
 
 _DUMPERS = [
     (array, type(f"{array.__name__}Dumper", (dumper,), {"oid": psycopg.postgres.types[array.element].array_oid}))
-    for array in (BytesArray, TextArray, InstantArray, SmallintArray, UuidArray)
+    for array in (BytesArray, TextArray, InstantArray, SmallintArray, BigintArray, UuidArray)
     for dumper in (_Written, _Dumper)  # psycopg takes the last unless it is asked for text
 ]
 

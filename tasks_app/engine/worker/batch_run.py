@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 
 # Outcomes wait no longer than this for their batch to end: after a crash less is run again.
 FLUSH_SECONDS = 1.0
+_NEW = tuple.__new__
 _GOES_ON = (NotYet, Returned)  # outcomes of tasks that are not over; what is away may be, if it was reported already
 
 use_account(SharedAccount())  # before anything is settled here
@@ -48,6 +49,7 @@ class BatchRun:
         self.contact = batch.contact
         self.gone = batch.contact.gone  # ids that are no longer ours; filled by the heartbeat
         self.begun: dict[int, float] = {}  # id -> monotonic time at which its handler was called
+        self._early = batch.early
         self.early: set[int] = set(batch.early)  # ids that may not be begun: moments.py waits for their time
         self.ask_at = 0.0  # monotonic time before which the database is not asked again about these
         self.held = 0.0  # seconds for which it waited for the time of a task, after the first was begun
@@ -102,14 +104,14 @@ class BatchRun:
 
     def settled(self, task: Task, outcome: Outcome, at: float | None = None) -> Settled:
         """The outcome with its times; the end is `at`, or now."""
-        ended, zero = at or time.monotonic(), self._zero
-        begun = self.begun.get(task.id, ended)
-        begun_us, ended_us = int((begun - zero) * 1_000_000), int((ended - zero) * 1_000_000)
-        if task.id in self.batch.early:
+        ended, zero, id_ = at or time.monotonic(), self._zero, task.id
+        begun_us, ended_us = int((self.begun.get(id_, ended) - zero) * 1_000_000), int((ended - zero) * 1_000_000)
+        if id_ in self._early:
             # It was due by the database's clock, of which ours may be a little behind.
             begun_us = max(begun_us, ceil((task.due - self.batch.started) * 1_000_000) + 1)
             ended_us = max(begun_us, ended_us)
-        return Settled(task, outcome, begun_us, ended_us)
+        # As Settled(task, outcome, begun_us, ended_us), in a third of the time.
+        return _NEW(Settled, (task, outcome, begun_us, ended_us, None, None))
 
     def note_written(self, written: list[Settled], *, finished: bool) -> None:
         """These were settled together with the handler's effects."""

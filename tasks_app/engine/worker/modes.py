@@ -44,9 +44,10 @@ def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> No
 def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep) -> None:
     # The loop every task goes through: what it needs is at hand, since a look-up costs as much as a small handler.
     call, begun, gone, now, contact = run.handler.call, run.begun, run.gone, time.monotonic, run.contact
-    early = run.batch.early
+    early, end, stopping = run.batch.early, run.end, shutdown.requested
+    enter, leave_call = interrupter.enter, interrupter.leave
     for task in tasks:
-        if contact.lost or shutdown.requested():
+        if contact.lost or stopping():
             return
         if early and task.id in early and not begins(run, task):
             continue
@@ -57,7 +58,7 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
             continue
         begun[task.id] = now()
         run.calling = task
-        interrupter.enter()
+        enter()
         try:
             answer = call(task)
             if answer is not None:
@@ -65,14 +66,14 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
         except Interrupted:
             raise
         except BaseException as error:
-            interrupter.leave()
+            leave_call()
             run.end(task, outcome_of(as_fault(error)))
         else:
-            interrupter.leave()
+            leave_call()
             if keep is not None:
                 keep(task, answer)
             else:
-                run.end(task, SUCCEEDED if answer is None else returned(task, answer))
+                end(task, SUCCEEDED if answer is None else returned(task, answer))
         if now() > run.flush_at:
             run.flush_if_old()
 
