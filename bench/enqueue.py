@@ -15,9 +15,9 @@ TASKS = 100_000
 ROUNDS = 3
 CALLS = 2_000
 BARE = """
-INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, lane, shard, limited, solo,
-                           max_retry, token, payload)
-VALUES ('default', 'BENCH_NOOP', %s, 'INIT', %s, %s, 'default', %s, FALSE, FALSE, 3, gen_random_uuid(), %s)
+INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, entry_at, lane, shard, limited,
+                           solo, max_retry, token, payload)
+VALUES ('default', 'BENCH_NOOP', %s, 'INIT', %s, %s, %s, 'default', %s, FALSE, FALSE, 3, gen_random_uuid(), %s)
 RETURNING id"""
 
 
@@ -70,5 +70,5 @@ def _bare(key: str, at: datetime, payload: dict) -> float:
     from tasks_app.sql import execute
 
     began = time.perf_counter()
-    execute(BARE, (key, at, at, 7, json.dumps(payload)))
+    execute(BARE, (key, at, at, at, 7, json.dumps(payload)))
     return time.perf_counter() - began

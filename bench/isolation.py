@@ -19,9 +19,10 @@ REQUESTS, WARM = 600, 50  # of each kind and way
 LOGINS = {"with": "bench_web", "without": "bench_plain"}  # the second may not become another role, so there is no scope
 
 _TASKS = """
-INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, lane, shard, max_retry, payload)
-SELECT 'tenant-' || n %% %(tenants)s, 'BENCH_NOOP', 'k' || n, 'INIT', due.at, due.at, 'default', hashint8(n) & 15, 3,
-       jsonb_build_object('order', n)
+INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, entry_at,
+                           lane, shard, max_retry, payload)
+SELECT 'tenant-' || n %% %(tenants)s, 'BENCH_NOOP', 'k' || n, 'INIT', due.at, due.at, due.at, 'default',
+       hashint8(n) & 15, 3, jsonb_build_object('order', n)
 FROM generate_series(1, %(tasks)s) AS n CROSS JOIN (SELECT now() + interval '1 day') AS due(at)
 """
 _LOGINS = """

@@ -39,9 +39,11 @@ LARGE_TYPE, SMALL_TYPE = "BENCH_STAMP", "BENCH_DUE"
 EVENTS = "* !task.created !task.released !task.succeeded !task.late"
 
 _LARGE = """
-INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, lane, shard, max_retry, payload)
+INSERT INTO punctual_task (tenant, task_type, biz_key, status, execute_time, due_at, entry_at,
+                           lane, shard, max_retry, payload)
 SELECT %(tenant)s, 'BENCH_STAMP', lpad(to_hex(n * 2654435761 %% 4294967296), 8, '0') || '-' || n, 'INIT',
-       due.at, due.at, 'default', hashint8(n) & 15, 3, jsonb_build_object('order', n, 'customer', 'c-' || n %% 100003)
+       due.at, due.at, due.at, 'default', hashint8(n) & 15, 3,
+       jsonb_build_object('order', n, 'customer', 'c-' || n %% 100003)
 FROM generate_series(0, %(rows)s - 1) AS n
 CROSS JOIN LATERAL (SELECT now() - interval '60 seconds' + n * interval '0.1 milliseconds') AS due(at)
 """

@@ -25,8 +25,9 @@ FILLED_AT_ONCE = 250_000
 
 # By SQL, since it is not what is measured, and a drill may want ten million of them. The database is the drill's own.
 FILL = """
-INSERT INTO punctual_task (tenant, task_type, biz_key, current, status, execute_time, due_at, lane, shard, max_retry)
-SELECT 'default', %(type)s, 'rest-' || n, TRUE, 'INIT', t.at, t.at, 'default', n %% 16, 5
+INSERT INTO punctual_task (tenant, task_type, biz_key, current, status, execute_time, due_at, entry_at,
+                           lane, shard, max_retry)
+SELECT 'default', %(type)s, 'rest-' || n, TRUE, 'INIT', t.at, t.at, t.at, 'default', n %% 16, 5
 FROM generate_series(%(first)s::bigint, %(last)s) AS n
 CROSS JOIN LATERAL (SELECT clock_timestamp() + interval '2 days' + n * interval '5 milliseconds') AS t(at)
 """

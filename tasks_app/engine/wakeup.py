@@ -1,8 +1,9 @@
 """The wake-up: a hint to the dispatchers that something is due before they meant to look.
 
-At most one signal is pending for a shard however many tasks are added, and none is sent for a task due after the next
-look at its shard. When that is, Redis knows; about a task that is far from due it is not even asked. Losing a signal
-costs at most LOOK_SECONDS; a stalled Redis costs the caller WAKEUP_MS once in a while.
+At most one signal is pending for a shard however many tasks are added, and it says when the first of them is due. None
+is sent for a task due after the next look at its shard. When that is, Redis knows; about a task that is far from due it
+is not even asked. Losing a signal costs at most LOOK_SECONDS; a stalled Redis costs the caller WAKEUP_MS once in a
+while.
 """
 
 import logging
@@ -23,22 +24,26 @@ log = logging.getLogger(__name__)
 
 # Names of keys; conf().redis_key() puts the prefix before them.
 NEXT_LOOK = "next_look"  # a hash: shard -> when its dispatcher looks next, epoch seconds
-SIGNAL = "signal:"  # and the number of the shard: a list with one element at most
+SIGNAL = "signal:"  # and the number of the shard: a list with one element at most, when what it tells of is due
 FLEET = "fleet:"  # and the id of a beat: it should look at its leases
 
 # Due so much later than now: a look comes first, even if our clock is minutes behind the database's.
 FAR_SECONDS = 600.0
 
-# Sent only if due before the announced look (or if nobody announced one), and only if none is pending.
+# Sent only if due before the announced look (or if nobody announced one), and only if none is pending: that one tells
+# of the earlier of both. What is no number tells of anything.
 _SIGNAL = """
 local sent = 0
 for i = 1, #ARGV, 2 do
     local look = redis.call('HGET', KEYS[1], ARGV[i])
     if not look or tonumber(ARGV[i + 1]) < tonumber(look) then
         local list = KEYS[2] .. ARGV[i]
-        if redis.call('LLEN', list) == 0 then
-            redis.call('LPUSH', list, '1')
+        local pending = redis.call('LINDEX', list, 0)
+        if not pending then
+            redis.call('LPUSH', list, ARGV[i + 1])
             sent = sent + 1
+        elseif tonumber(ARGV[i + 1]) < (tonumber(pending) or 0) then
+            redis.call('LSET', list, 0, ARGV[i + 1])
         end
     end
 end

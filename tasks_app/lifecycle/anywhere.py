@@ -73,17 +73,22 @@ def _past(
 
 def _read(model: type[TaskFields], rows: Iterable[Sequence]) -> Iterator[TaskFields]:
     """Rows with the columns of a task, and those of the past with what only it knows."""
-    in_order, confidential = _fields_of(model)
+    names, in_order, confidential = _fields_of(model)
     for row in map(in_order, rows):
         values = list(row)
         for place, as_read in confidential:
             values[place] = as_read(values[place])
-        yield model.from_db(conf().DATABASE, (), values)
+        yield model.from_db(conf().DATABASE, names, values)
 
 
 @cache
-def _fields_of(model: type[TaskFields]) -> tuple[itemgetter, list[tuple[int, Callable]]]:
-    """What brings a row into the order of the model's fields, and which of them may be encrypted."""
-    names, fields = (*columns_of("columns"), "retention", "worker"), model._meta.concrete_fields
+def _fields_of(model: type[TaskFields]) -> tuple[list[str], itemgetter, list[tuple[int, Callable]]]:
+    """The fields that a row has, what brings it into their order, and which of them may be encrypted."""
+    names = (*columns_of("columns"), "retention", "worker")
+    fields = [field for field in model._meta.concrete_fields if field.attname in names]
     in_order = itemgetter(*(names.index(field.attname) for field in fields))
-    return in_order, [(place, field.as_read) for place, field in enumerate(fields) if hasattr(field, "as_read")]
+    return (
+        [field.attname for field in fields],
+        in_order,
+        [(place, field.as_read) for place, field in enumerate(fields) if hasattr(field, "as_read")],
+    )

@@ -24,6 +24,16 @@ class LaneView:
     herd: int = 0  # tasks that are due at that moment, if it is close; up to about HERD_COUNTED
 
 
+class Place(NamedTuple):
+    """Where a look begins: at a moment, in epoch seconds by the database's clock; and of what is due then, at an id."""
+
+    moment: float = -inf
+    id: int = 0
+
+
+EVERYTHING = Place()
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimedBatch:
     batch_no: str
@@ -31,6 +41,7 @@ class ClaimedBatch:
     task_type: str
     size: int
     first: bool = False  # it goes before what waits in its lane's queue
+    left_from: Place | None = None  # where the first is that was seen in its lane, and left there
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +51,7 @@ class LaneShare:
     lane: str
     rows_per_shard: int
     batches: int
-    since: float = -inf  # epoch seconds: what is due from then on
+    since: Place = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,7 @@ def peek(
     shards: Collection[int],
     probe: Sequence[str] = LANES,
     limited_types: Sequence[str] = (),
-    since: Mapping[str, float] = MappingProxyType({}),
+    since: Mapping[str, Place] = MappingProxyType({}),
     *,
     besides: bool = False,
     herds: bool = False,
@@ -94,7 +105,7 @@ def peek(
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
-        "since": [since.get(lane, -inf) for lane in LANES],
+        "since": [since.get(lane, EVERYTHING).moment for lane in LANES],
         "shards": array(shards),
         "types": list(limited_types),
         "dispatcher": dispatcher,
@@ -135,7 +146,7 @@ def claim_in_order(
     asked = _wanted([share]) | _held(shards) | {"with_ids": with_ids}
     rows = _run_claim("claim_in_order", asked, sizes, dispatcher)
     return ClaimedInOrder(
-        [ClaimedBatch(*batch) for *batch, _, _ in rows],
+        [ClaimedBatch(*batch, left_from=_place(left)) for *batch, left, _, _ in rows],
         json.loads(rows[0][-1]) if rows else {},
         [id_ for *_, ids, _ in rows for id_ in ids or ()],
     )
@@ -155,7 +166,23 @@ def claim(
     `shards` come with their fencing numbers: one that has another holder by now gives nothing. With None, the
     holder is not checked.
     """
-    return claim_with("claim", _wanted(shares) | _held(shards) | {"ahead": ahead}, sizes, dispatcher)
+    asked = _wanted(shares) | _held(shards) | {"ahead": ahead}
+    rows = _run_claim("claim", asked, sizes, dispatcher)
+    left = json.loads(rows[0][-1] or "{}") if rows else {}
+    by_lane = {share.lane: left.get(str(number)) for number, share in enumerate(shares, 1)}
+    return [ClaimedBatch(*batch, left_from=_place(by_lane[batch[1]])) for *batch, _ in rows]
+
+
+def _place(told: Sequence[float] | None) -> Place | None:
+    return None if told is None else Place(told[0], int(told[1]))
+
+
+def pass_entries(shards: Collection[int]) -> float:
+    """Note how far the timetables of these shards lie behind us, so that no look steps over what has been claimed.
+
+    Returns when that was, in epoch seconds: if the clock is set back to before that, it has to be noted anew.
+    """
+    return max(noted for (noted,) in run("pass_entries", {"shards": array(shards), "lanes": list(LANES)}))
 
 
 def _wanted(shares: Sequence[LaneShare]) -> dict[str, list]:
@@ -163,7 +190,8 @@ def _wanted(shares: Sequence[LaneShare]) -> dict[str, list]:
         "lanes": [share.lane for share in shares],
         "rows": [share.rows_per_shard for share in shares],
         "allowed": [share.batches for share in shares],
-        "since": [share.since for share in shares],
+        "since": [share.since.moment for share in shares],
+        "ids": [share.since.id for share in shares],
     }
 
 

@@ -36,6 +36,10 @@ def mend_due(ids: Sequence[int], by: str) -> list[int]:
     return _mended("mend_due", ids)
 
 
+def mend_timetable(ids: Sequence[int], by: str) -> list[int]:
+    return _mended("mend_timetable", ids)
+
+
 def mend_over(ids: Sequence[int], by: str) -> list[int]:
     return _mended("mend_over", ids)
 

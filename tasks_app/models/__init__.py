@@ -55,6 +55,7 @@ from .task_trace import TaskTrace
 from .task_wait import TaskWait
 from .tenant import HeldTask, QuotaUse, ScheduleCount, Tenant, TenantArchive
 from .tenant_key import KeyWalk, TenantKey
+from .timetable import Timetable
 from .turn import Turn
 from .type_limit import TypeLimit
 from .unit_revision import UnitRevision
@@ -140,6 +141,7 @@ __all__ = [
     "Tenant",
     "TenantArchive",
     "TenantKey",
+    "Timetable",
     "Turn",
     "TypeLimit",
     "UnchainedEntry",

@@ -109,40 +109,47 @@ class TaskFields(OurModel):
 class ScheduleTask(TaskFields):
     """Live, or finished within KEEP_LIVE_SECONDS: all that the engine reads and writes."""
 
+    # Where a look finds what waits. Most tasks have an entry in the timetable, which stays until the row goes to the
+    # past: so neither claim nor settle changes an index. What waits again, or is claimed by its type, waits apart: a
+    # trigger sees to that, whoever writes due_at. What waits and has no wait_at waits at its entry.
+    entry_at = models.DateTimeField(null=True, help_text="What due_at was when it was new, if that was yet to come.")
+    wait_at = models.DateTimeField(null=True, help_text="What due_at is, unless it waits at its entry.")
+
     class Meta:
         db_table = "punctual_task"
-        # Settle must stay a heap-only update: no index may have `status`, or any other column that
-        # settle writes, in its keys or predicate. tests/database/sql/test_storage.py watches.
+        # Claim and settle must stay heap-only updates: no index may have `status`, `due_at`, or any other column that
+        # they write, in its keys or predicate. tests/database/sql/test_storage.py watches.
         indexes = [
             models.Index(
-                fields=["shard", "lane", "due_at"],
-                name="punctual_task_due",
-                condition=Q(due_at__isnull=False, limited=False),
+                fields=["shard", "lane", "entry_at", "id"],
+                name="punctual_task_entry",
+                condition=Q(entry_at__isnull=False),
+            ),
+            models.Index(
+                fields=["shard", "lane", "wait_at"],
+                name="punctual_task_wait",
+                condition=Q(wait_at__isnull=False, limited=False),
             ),
             # Apart, so that a backlog that may not be claimed now is not stepped over in every look for the rest. With
             # the tenant, so that a million of them can be counted without reading their rows.
             models.Index(
-                fields=["task_type", "lane", "due_at"],
+                fields=["task_type", "lane", "wait_at"],
                 include=["tenant"],
-                name="punctual_task_limited",
-                condition=Q(due_at__isnull=False, limited=True),
+                name="punctual_task_wait_limited",
+                condition=Q(wait_at__isnull=False, limited=True),
             ),
             # The same of what rolls without one: few types do, so that hardly a claim pays for it.
             models.Index(
-                fields=["task_type", "tenant", "due_at"],
-                name="punctual_task_rolling",
-                condition=Q(due_at__isnull=False, limited=False, repeat_after__isnull=False),
+                fields=["task_type", "tenant", "wait_at"],
+                name="punctual_task_wait_rolling",
+                condition=Q(wait_at__isnull=False, limited=False, repeat_after__isnull=False),
             ),
             models.Index(fields=["job", "fire_time"], name="punctual_task_job", condition=Q(job__isnull=False)),
-            # What a change of a job takes back, without a look at its history.
-            models.Index(
-                fields=["job"], name="punctual_task_planned", condition=Q(job__isnull=False, due_at__isnull=False)
-            ),
             # What failed and waits. A success writes error_code as empty as it was, unless the try before had failed.
             models.Index(
                 fields=["task_type", "tenant"],
-                name="punctual_task_failing",
-                condition=Q(due_at__isnull=False, error_code__gt=""),
+                name="punctual_task_wait_failing",
+                condition=Q(wait_at__isnull=False, error_code__gt=""),
             ),
         ]
         constraints = [

@@ -80,6 +80,7 @@ SHARED = {
     "punctual_sieve_late": "hashes of units that came to them later",
     "punctual_sieve_part": "two bytes of a hash of each unit in them",
     "punctual_sign": "signs of life",
+    "punctual_timetable": "how far the timetables of shards lie behind",
     "punctual_type_limit": "limits of types, for all",
 }
 # What requests write of that, and when; all the rest they only read. Sieves and the list of entries that are in no

@@ -17,12 +17,15 @@ from tasks_app.core.clock import DatabaseClock
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.queues import BrokenLanes
 from tasks_app.lifecycle.claim import (
+    EVERYTHING,
     Besides,
     ClaimedBatch,
     LaneShare,
     LaneView,
     Peeked,
+    Place,
     claim,
+    pass_entries,
     peek,
     return_batches,
     set_retries_aside,
@@ -47,6 +50,11 @@ BUSY_POLL_MOST_SECONDS = 0.1
 LOCKED_POLL_SECONDS = 0.01
 # A backlog that is still there after so many claims is shared out among tenants, if there are several.
 CROWDED_CLAIMS = 2
+# After so many claimed tasks it is noted how far the timetable lies behind.
+PASSED_AT_ONCE = 1_000
+# While a lane has a backlog, its claims go on where the last one ended, and look at what is before that only so often:
+# somebody may have had a row locked.
+BACKLOG_LOOK_SECONDS = 5.0
 # A moment is told as a floating-point number, which is not quite what the row says.
 ROUNDING_SECONDS = 0.001
 
@@ -83,8 +91,11 @@ class Dispatcher:
         self._lasting: Counter[str] = Counter()  # lanes, and how many claims in a row gave so much
         self._crowds = Crowds(name)
         self._several = False  # whether there is more than one tenant
-        self._since: dict[str, float] = {}  # lanes, and the moment before which nothing was due in them
+        self._since: dict[str, Place] = {}  # lanes, and the place before which nothing was due in them
         self._all_at = -inf  # when all that is due was last asked for, by the monotonic clock
+        self._backlog_at = -inf  # the same, of lanes with a backlog
+        self._claimed = 0  # tasks, since it was noted how far the timetable lies behind
+        self._noted = inf  # when that was, by the database's clock; infinity: not yet, of these shards
         self._besides: Besides | None = None  # of this look
         self._broken = BrokenLanes()  # lanes whose queue is no queue
         self._limited_first = False
@@ -110,6 +121,7 @@ class Dispatcher:
             if claimed:
                 batches += self._hand_out(claimed)
         if batches:
+            self._claimed += sum(batch.size for batch in batches)
             self._batch_sizes.note({batch.task_type for batch in batches})
             self._lead.note_way(self._batch_sizes.way)
         self._look_ahead()
@@ -131,14 +143,16 @@ class Dispatcher:
         if held := self._herd.take(inf):
             self._take_back(held)
 
-    def wake(self) -> None:
-        """A signal came: something may be due that the last look did not see."""
-        self._since = {}
+    def wake(self, due: float = -inf) -> None:
+        """A signal came: from that moment on something may be due that the last look did not see."""
+        self._since = {lane: min(since, Place(due - ROUNDING_SECONDS)) for lane, since in self._since.items()}
         self._crowds.wake()
 
     def _forget(self) -> None:
         """What was seen was seen in other shards."""
-        self._lanes, self._backlog, self._since, self._all_at = [], set(), {}, -inf
+        self._lanes, self._backlog, self._since = [], set(), {}
+        self._all_at = self._backlog_at = -inf
+        self._noted = inf
         self._lasting.clear()
         self._crowds.clear()
 
@@ -239,7 +253,7 @@ class Dispatcher:
             return []
         rows = ceil(conf().BATCH_MAX / len(self._shards))
         # What has come meanwhile and is due before it is not for us.
-        share = LaneShare(view.lane, rows, self._herd_room(view), view.next_due - ROUNDING_SECONDS)
+        share = LaneShare(view.lane, rows, self._herd_room(view), Place(view.next_due - ROUNDING_SECONDS))
         ahead, begun = view.next_due - now + HAIR_SECONDS, time.monotonic()
         batches = claim([share], self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
         self._herd.note_claim(view, batches, time.monotonic() - begun)
@@ -347,6 +361,7 @@ class Dispatcher:
         asked = share.rows_per_shard * len(self._shards)
         if len(batches) == share.batches or 2 * sum(batch.size for batch in batches) >= asked:
             self._backlog.add(share.lane)
+            self._go_on(share.lane, batches)
             self._lasting[share.lane] += 1
             if self._several and self._lasting[share.lane] >= CROWDED_CLAIMS:
                 self._crowds.begin(share.lane)
@@ -358,6 +373,11 @@ class Dispatcher:
             return
         self._rows_asked.learn(share.lane, batches)
         self._rows_asked.learn_mix(share.lane, asked, share.batches, batches, sizes)
+
+    def _go_on(self, lane: str, batches: Sequence[ClaimedBatch]) -> None:
+        """The next claim of a backlog begins where something was left."""
+        if batches and (left := batches[0].left_from) is not None:
+            self._since[lane] = left
 
     def _hand_out(self, batches: Sequence[ClaimedBatch]) -> Sequence[ClaimedBatch]:
         """Publish them; returns those that went out."""
@@ -400,13 +420,17 @@ class Dispatcher:
         if self._broken:
             self._look_for_broken(self._broken.look_again)
         # First the announcement, then the reading: a task committed in between sends a signal.
-        if not self._clock.known or self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS):
-            self._since = {}
-            self._crowds.wake()
+        if self._clock.known:
+            self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS)
+            if (due := self._listener.heard()) < inf:
+                self.wake(due)
+        else:
+            self.wake()
         limited = self._gates.types(self._shards, self._total)
         asked = time.monotonic()
         if everything := asked - self._all_at >= conf().LOOK_SECONDS:
-            self._since, self._all_at = {}, asked
+            self._all_at = asked
+            self._look_at_all(asked)
         begun = self._clock.now() if self._clock.known else -inf
         probe = [lane for lane in LANES if lane not in self._backlog]
         besides = everything or self._gates.stale
@@ -419,7 +443,7 @@ class Dispatcher:
         for view in seen.lanes:
             if view.lane in probe:
                 # What is written later and due before now sends a signal; a lost one costs LOOK_SECONDS, as ever.
-                self._since[view.lane] = min(begun, view.next_due or begun) - ROUNDING_SECONDS
+                self._since[view.lane] = Place(min(begun, view.next_due or begun) - ROUNDING_SECONDS)
         lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
         # What is held waits for nobody's slot yet. Somebody may have given it back.
         held = self._herd.held()
@@ -428,6 +452,17 @@ class Dispatcher:
             lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._part)
         self._lanes = self._without_broken(lanes) if self._broken else lanes
         self._gates.saw(seen.limited)
+
+    def _look_at_all(self, asked: float) -> None:
+        """From the beginning: from where the timetable lies behind, and at all that waits apart."""
+        kept = self._backlog if asked - self._backlog_at < BACKLOG_LOOK_SECONDS else set()
+        self._since = {lane: since for lane, since in self._since.items() if lane in kept}
+        if kept:
+            return
+        self._backlog_at = asked
+        if self._claimed >= PASSED_AT_ONCE or not self._clock.known or self._clock.now() < self._noted:
+            self._noted = pass_entries(self._shards)
+            self._claimed = 0
 
     def _with_new_gates(self, seen: Peeked, asked: Sequence[str]) -> Peeked:
         """A type that has just got a limit was not asked for: it is now, and not by the next look."""
@@ -444,7 +479,7 @@ def lane_shares(
     rows_asked: Callable[[str, int], int],
     shards: int,
     part: float,
-    since: Mapping[str, float] = MappingProxyType({}),
+    since: Mapping[str, Place] = MappingProxyType({}),
 ) -> list[LaneShare]:
     """How much to claim: lanes that are due, up to what their workers will start within a moment."""
     shares = []
@@ -452,7 +487,7 @@ def lane_shares(
         credit = _credit(view, part)
         if view.next_due is not None and view.next_due <= now and credit > 0:
             rows = rows_asked(view.lane, credit)
-            shares.append(LaneShare(view.lane, ceil(rows / shards), credit, since.get(view.lane, -inf)))
+            shares.append(LaneShare(view.lane, ceil(rows / shards), credit, since.get(view.lane, EVERYTHING)))
     return shares
 
 

@@ -5,6 +5,7 @@ import os
 import select
 from collections.abc import Iterable
 from enum import Enum
+from math import inf, isnan
 from uuid import UUID
 
 import redis
@@ -13,6 +14,17 @@ from tasks_app.conf import conf
 from tasks_app.engine.wakeup import FLEET, NEXT_LOOK, SIGNAL, Breaker, client
 
 log = logging.getLogger(__name__)
+
+
+# Takes what is pending in all lists, and says when the first of what it tells of is due.
+_TAKE = """
+local first = false
+for i = 1, #KEYS do
+    local due = redis.call('LPOP', KEYS[i])
+    if due and (not first or (tonumber(due) or 0) < (tonumber(first) or 0)) then first = due end
+end
+return first
+"""
 
 
 class Woken(Enum):
@@ -31,6 +43,7 @@ class Listener:
         self._connection: redis.connection.AbstractConnection | None = None
         self._armed = False
         self._more = True  # signals may lie in the lists; while a pop is outstanding, it gets the first of them
+        self._heard = inf  # when the first is due of what was told
         self._stop_reader, self._stop_writer = os.pipe()
         os.set_blocking(self._stop_writer, False)
 
@@ -43,18 +56,25 @@ class Listener:
             # The pop outstanding waits for others. What it may have got is not lost: a look follows every change.
             self._drop_connection()
 
-    def take_signals(self, next_look: float) -> bool:
-        """Before reading the earliest due moment: take what is pending, and say when the next look will be. Returns
-        whether something may have been pending.
+    def heard(self) -> float:
+        """When the first of all is due that signals have told of since this was asked last: epoch seconds, by the
+        database's clock; infinity for none, and minus infinity if it may be anything."""
+        heard, self._heard = self._heard, inf
+        return heard
+
+    def take_signals(self, next_look: float) -> None:
+        """Before reading the earliest due moment: take what is pending, and say when the next look will be.
 
         Whoever commits after the reading finds no signal in the way, and the look announced: no wake-up falls between.
         """
         if self._more:
-            answers = self._command(("DEL", *self._signals), self._announcement(next_look))
+            take = ("EVAL", _TAKE, len(self._signals), *self._signals)
+            answers = self._command(take, self._announcement(next_look))
             self._more = False
-            return answers is None or bool(answers[0])
-        self._command(self._announcement(next_look))
-        return False
+            if answers is None or answers[0] is not None:
+                self._hear(None if answers is None else answers[0])
+        else:
+            self._command(self._announcement(next_look))
 
     def announce(self, next_look: float) -> None:
         """The next look will be earlier than was said before."""
@@ -125,13 +145,23 @@ class Listener:
 
     def _read_signal(self) -> Woken:
         try:
-            key, _ = self._connection.read_response()
+            key, due = self._connection.read_response()
             self._armed, self._more = False, True
             self._breaker.worked()
-            return Woken.FLEET if key == self._fleet_key.encode() else Woken.TASKS
+            fleet = key == self._fleet_key.encode()
+            self._hear(None if fleet else due)
+            return Woken.FLEET if fleet else Woken.TASKS
         except Exception as error:
             self._give_up(error)
             return Woken.NO
+
+    def _hear(self, due: bytes | float | None) -> None:
+        """None, and what nobody of ours has written: it may be anything."""
+        try:
+            moment = -inf if due is None else float(due)
+        except ValueError:
+            moment = -inf
+        self._heard = -inf if isnan(moment) else min(self._heard, moment)
 
     def _give_up(self, error: Exception) -> None:
         self._breaker.trip()

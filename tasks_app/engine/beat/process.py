@@ -93,6 +93,7 @@ class PunctualBeat(Scheduler):
             self._broker_lost = False
         if self._in_doubt:
             return_unstarted([self._name])
+            self._dispatcher.wake()
             self._in_doubt = False
         if self._leases.wait_seconds <= 0:
             BARRIER.look(dispatching=True)
@@ -126,7 +127,7 @@ class PunctualBeat(Scheduler):
         woken = self._listener.wait(seconds)
         if woken is not Woken.NO:
             self._next_look = 0.0
-            self._dispatcher.wake()
+            self._dispatcher.wake(self._listener.heard())
         if woken is Woken.FLEET:
             self._leases.look_now()
 

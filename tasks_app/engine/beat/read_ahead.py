@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
+from math import inf
 
 from tasks_app.conf import conf
 from tasks_app.core.wheel import Wheel
@@ -24,9 +25,9 @@ class ReadAheadDispatcher(Dispatcher):
         self._wheel = Wheel()
         self._next_read = 0.0  # database clock
 
-    def wake(self) -> None:
+    def wake(self, due: float = -inf) -> None:
         """A signal: there is something due that was not read."""
-        super().wake()
+        super().wake(due)
         self._next_read = 0.0
 
     def _forget(self) -> None:

@@ -66,8 +66,15 @@ CHECKS = (
         "It gets the due moment that it had; one that rolls, its interval after it last finished.",
     ),
     Check(
+        "timetable",
+        "what waits is where a look finds it",
+        "check_timetable",
+        repair.mend_timetable,
+        "It waits apart from the timetable, where every look finds it.",
+    ),
+    Check(
         "over",
-        "what is finished has none",
+        "what is finished has no due moment",
         "check_over",
         repair.mend_over,
         "Its due moment is taken away, so it is not claimed.",

@@ -562,27 +562,45 @@ def _id_of_oldest_attempt() -> int:
     return first
 
 
+def _passed(shard: int) -> str:
+    """Up to where the timetable of a shard lies behind us, in a lane that is yet to be filled in."""
+    return (
+        "(SELECT (p.passed ->> '{lane}')::timestamptz FROM punctual_timetable p"
+        f" WHERE p.shard = {shard} AND p.noted_at <= statement_timestamp())"
+    )
+
+
 def _by_due(wanted: Filter) -> Source:
-    """The due index is sorted within a shard and lane; PostgreSQL merges these lists and reads only what it needs.
+    """The timetable is sorted within a shard and lane, and so is what waits apart; PostgreSQL merges these lists and
+    reads only what it needs.
 
     Tasks of a type with a limit are sorted by type instead. No index has the ids: all that are due at the moment at
     which a page ends are read (WITH TIES), and sorted then.
     """
-    places = [f"NOT limited AND shard = {shard}" for shard in all_shards()]
+    places = [
+        place
+        for shard in all_shards()
+        for place in (
+            ("entry_at", f"shard = {shard} AND due_at IS NOT NULL AND wait_at IS NULL", _passed(shard)),
+            ("wait_at", f"NOT limited AND shard = {shard}", "NULL"),
+        )
+    ]
     places += [
-        f"limited AND task_type = {Literal(task_type).as_string()}".replace("%", "%%") for task_type in limited_types()
+        ("wait_at", f"limited AND task_type = {Literal(task_type).as_string()}".replace("%", "%%"), "NULL")
+        for task_type in limited_types()
     ]
     lists = " UNION ALL ".join(
-        f"(SELECT id, due_at FROM punctual_task WHERE {place} AND lane = '{lane}'"
-        f" AND due_at >= coalesce({_MOMENT}, %(due_from)s::timestamptz, '-infinity')"
-        " AND due_at < coalesce(%(due_to)s::timestamptz, 'infinity')"
-        f" AND (%(at)s::text IS NULL OR (due_at, id) > ({_MOMENT}, {_ID}))"
-        + (" AND due_at <= (SELECT clock_timestamp())" if wanted.state == DUE else "")
+        f"(SELECT id, {moment} FROM punctual_task WHERE {place} AND lane = '{lane}'"
+        f" AND {moment} >= greatest(coalesce({_MOMENT}, %(due_from)s::timestamptz, '-infinity'),"
+        f" {passed.format(lane=lane)})"
+        f" AND {moment} < coalesce(%(due_to)s::timestamptz, 'infinity')"
+        f" AND (%(at)s::text IS NULL OR ({moment}, id) > ({_MOMENT}, {_ID}))"
+        + (f" AND {moment} <= (SELECT clock_timestamp())" if wanted.state == DUE else "")
         # Its own order and limit make each list a scan of the index, and the whole a merge of such scans. A limit that
         # PostgreSQL's planner knew would be more than the few rows that it expects between two bounds which it
         # doesn't know: then it would read all there are, and sort them.
-        + " ORDER BY due_at FETCH FIRST (%(most)s) ROWS WITH TIES)"
-        for place in places
+        + f" ORDER BY {moment} FETCH FIRST (%(most)s) ROWS WITH TIES)"
+        for moment, place, passed in places
         for lane in ([wanted.lane] if wanted.lane else LANES)
     )
     rows = (

@@ -578,8 +578,7 @@ def _behind(task: ScheduleTask) -> Said:
     """Where tenants share a lane, it is no line of tasks that it is in."""
     if task.limited:
         return _before(task)
-    earlier = ScheduleTask.objects.filter(limited=False, shard=task.shard, lane=task.lane, due_at__lt=task.due_at)
-    whose = Counter(earlier.order_by("due_at").values_list("tenant", flat=True)[:COUNTED])
+    whose = Counter(_before_it(task))
     own = whose.pop(task.tenant, 0)
     if not whose:
         return _before(task)
@@ -598,8 +597,16 @@ def _behind(task: ScheduleTask) -> Said:
 @all_tenants()
 def _ahead(task: ScheduleTask) -> int:
     """Tasks that are claimed before this one; each kind by its own index."""
-    same = {"limited": True, "task_type": task.task_type} if task.limited else {"limited": False, "shard": task.shard}
-    return ScheduleTask.objects.filter(lane=task.lane, due_at__lt=task.due_at, **same)[:COUNTED].count()
+    if not task.limited:
+        return len(_before_it(task))
+    same = {"limited": True, "task_type": task.task_type}
+    return ScheduleTask.objects.filter(lane=task.lane, wait_at__lt=task.due_at, **same)[:COUNTED].count()
+
+
+def _before_it(task: ScheduleTask) -> list[str]:
+    """The tenants of tasks without a limit that are due before this one, those that are due first."""
+    asked = {"shards": [task.shard], "lane": task.lane, "before": task.due_at, "most": COUNTED}
+    return [tenant for (tenant,) in run("due_before", asked)]
 
 
 def _instant(at: datetime | None) -> str:

@@ -1,15 +1,10 @@
 -- The end of what batches_of_due begins: the batches themselves.
 )
--- Its tasks are not late before the moment at which their lane was resumed, a slot of their type was free, and the permit
--- of the first of them had come; empty if none of that is later than when they were due.
+-- Its tasks are not late before the moment at which their lane was resumed; empty if that is not later than when they were due.
 INSERT INTO punctual_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, allowed_at)
 SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),
-       clock_timestamp() + make_interval(secs => %(lease)s),
-       greatest((SELECT r.resumed_at FROM punctual_lane_resume r WHERE r.lane = batch.lane AND r.resumed_at > batch.first_due),
-                to_timestamp((bucket ->> 'full_at')::float8),
-                CASE WHEN first > (bucket ->> 'permits')::float8
-                     THEN to_timestamp((bucket ->> 'filled_at')::float8
-                                       + (first - (bucket ->> 'permits')::float8) / (bucket ->> 'rate')::float8) END)
+       clock_timestamp() + %(lease)s * interval '1 s',
+       (SELECT resumed_at FROM punctual_lane_resume r WHERE r.lane = batch.lane AND resumed_at > first_due)
 FROM batch
 WHERE (SELECT set_config('synchronous_commit', 'off', TRUE)) = 'off'
 RETURNING batch_no::text, lane, task_type, cardinality(ids)

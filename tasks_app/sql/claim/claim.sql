@@ -2,15 +2,16 @@
 -- Rows that come due within `ahead` seconds come along, so that a worker has them at their moment; it begins none before that,
 -- and looks at each again then (see ready).
 -- Types with a limit are left to claim_limited.
--- SKIP LOCKED lets many dispatchers work side by side; due_at = NULL takes a row out of the due index.
+-- SKIP LOCKED lets many dispatchers work side by side.
 -- The locking sub-select is inside a materialised CTE, so LIMIT holds whatever plan the UPDATE gets.
 -- A shard whose fencing number has grown is somebody else's now, and gives nothing. That is for efficiency: without it,
 -- two dispatchers that think they hold the same shard are kept apart by the row locks.
--- What is claimed leaves its entry in the index until nobody's snapshot needs it. `since` keeps a look from stepping over
--- those: nothing earlier was due when the dispatcher looked last.
+-- What is claimed leaves its entry in the timetable. `since` keeps a look from stepping over those: nothing earlier was due when the
+-- dispatcher looked last. And before what has been passed nothing waits at all (pass_entries).
 -- In quarantine nothing is claimed, nor by a site that is not the active one. What was due before somebody was asked about it is not, in the lanes that he was asked
 -- about.
 -- A solo task is a batch of its own. A lane gets no more batches than it is allowed, the longest overdue first.
 --include due_of_shards
 --include batches_of_due
 --include batches_told
+--include left_from

@@ -1,8 +1,14 @@
 -- claim_in_order: as claim, in a lane that tenants share: with each batch, how many tasks of which tenant were claimed in all;
--- and which they are, if somebody keeps account of single ones.
+-- and which they are, if somebody keeps account of single ones. And from when on something is left (see left_from).
 --include due_of_shards
 --include batches_of_due
     RETURNING t.tenant
 --include batches_told
+    , (SELECT min(at) FROM (
+        SELECT ARRAY[date_part('epoch', first_due), ids[1]] at FROM ranked WHERE place > (%(allowed)s::int[])[1]
+        UNION ALL
+        SELECT ARRAY[date_part('epoch', max(due_at)), (array_agg(id))[count(*)]] FROM due GROUP BY line
+        HAVING count(*) >= (%(rows)s::int[])[1]
+    ) seen)
     , CASE WHEN %(with_ids)s THEN ids END
-    , (SELECT jsonb_object_agg(tenant, tasks) FROM (SELECT tenant, count(*) AS tasks FROM moved GROUP BY tenant) AS whose)::text
+    , (SELECT jsonb_object_agg(tenant, tasks) FROM (SELECT tenant, count(*) AS tasks FROM moved GROUP BY 1) whose)::text

@@ -14,11 +14,11 @@ WITH wanted AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
         FROM punctual_task t
-        WHERE t.limited AND t.task_type = w.task_type AND t.lane = w.lane AND t.due_at >= w.since
-          AND t.due_at <= (SELECT clock_timestamp()) AND t.tenant <> ALL (%(suspended)s::text[])
-        ORDER BY t.due_at
+        WHERE t.limited AND t.task_type = w.task_type AND t.lane = w.lane AND t.wait_at >= w.since
+          AND t.wait_at <= (SELECT clock_timestamp()) AND t.tenant <> ALL (%(suspended)s::text[])
+        ORDER BY t.wait_at
         LIMIT w.rows
         FOR NO KEY UPDATE SKIP LOCKED
     ) AS d
 --include batches_of_due
---include batches_told
+--include limited_told

@@ -1,10 +1,10 @@
 -- limited_types: the types of which tasks with a limit are scheduled, whether or not a beat has declared that limit: one
 -- step down their index for each.
 WITH RECURSIVE found AS (
-    (SELECT task_type FROM punctual_task WHERE limited AND due_at IS NOT NULL ORDER BY task_type LIMIT 1)
+    (SELECT task_type FROM punctual_task WHERE limited AND wait_at IS NOT NULL ORDER BY task_type LIMIT 1)
     UNION ALL
     SELECT (SELECT t.task_type FROM punctual_task t
-            WHERE t.limited AND t.due_at IS NOT NULL AND t.task_type > found.task_type
+            WHERE t.limited AND t.wait_at IS NOT NULL AND t.task_type > found.task_type
             ORDER BY t.task_type LIMIT 1)
     FROM found WHERE found.task_type IS NOT NULL
 )

@@ -2,7 +2,7 @@
 -- due moment. A paused lane has no slots. Then, for types with a limit, the earliest due moment by type and lane.
 -- Locked rows are included: a row that is being edited right now must not be slept over.
 -- A lane known to have a backlog is not probed, and the others from `since` on: before it lie the entries of what was just
--- claimed, dead but not yet removable, and stepping over thousands of them many times a second once took half of a core.
+-- claimed, and stepping over thousands of them many times a second once took half of a core.
 -- Last, where it is asked for, a row without a lane that tells what else a beat wants to know about once a second, so that a
 -- quiet night takes no statements for it: whether anybody waits for a turn in these shards, whether a subscription is
 -- active, whether there are several tenants, and what gates go by.
@@ -27,21 +27,34 @@ SELECT NULL AS task_type, l.lane, date_part('epoch', next.due_at) AS next_due,
            SELECT count(*)
            FROM unnest(%(shards)s::smallint[]) AS s(shard)
            CROSS JOIN LATERAL (
-               SELECT FROM punctual_task t
-               WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at = next.due_at
-               LIMIT %(many)s
+               (SELECT FROM punctual_task t
+               WHERE t.shard = s.shard AND t.lane = l.lane AND t.entry_at = next.due_at
+                 AND t.due_at IS NOT NULL AND t.wait_at IS NULL
+               LIMIT %(many)s)
+               UNION ALL
+               (SELECT FROM punctual_task t
+               WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.wait_at = next.due_at
+               LIMIT %(many)s)
            ) AS same
        ) ELSE 0 END AS herd
 FROM l
 LEFT JOIN LATERAL (
     SELECT min(first.due_at) AS due_at
     FROM unnest(%(shards)s::smallint[]) AS s(shard)
+--include passed_in
     CROSS JOIN LATERAL (
-        SELECT t.due_at
+        (SELECT t.entry_at AS due_at
         FROM punctual_task t
-        WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at >= l.since
-        ORDER BY t.due_at
-        LIMIT 1
+        WHERE t.shard = s.shard AND t.lane = l.lane AND t.entry_at >= greatest(l.since, (p.passed ->> l.lane)::timestamptz)
+          AND t.due_at IS NOT NULL AND t.wait_at IS NULL
+        ORDER BY t.entry_at
+        LIMIT 1)
+        UNION ALL
+        (SELECT t.wait_at
+        FROM punctual_task t
+        WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.wait_at >= l.since
+        ORDER BY t.wait_at
+        LIMIT 1)
     ) AS first
     WHERE l.lane = ANY (%(probe)s::text[])
 ) AS next ON TRUE
@@ -50,9 +63,9 @@ SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0, NULL, 0
 FROM unnest(%(types)s::text[]) AS g(task_type)
 CROSS JOIN l
 CROSS JOIN LATERAL (
-    SELECT t.due_at FROM punctual_task t
-    WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.due_at >= l.held
-    ORDER BY t.due_at
+    SELECT t.wait_at AS due_at FROM punctual_task t
+    WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.wait_at >= l.held
+    ORDER BY t.wait_at
     LIMIT 1
 ) AS first
 UNION ALL

@@ -7,12 +7,25 @@ FROM (
     OFFSET 0
 ) AS l
 CROSS JOIN unnest(%(shards)s::smallint[]) AS s(shard)
+--include passed_in
 CROSS JOIN LATERAL (
-    SELECT t.id, t.due_at
-    FROM punctual_task t
-    WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at >= l.held AND t.due_at <= to_timestamp(%(until)s)
-    ORDER BY t.due_at
-    LIMIT %(most)s
+    SELECT * FROM (
+        SELECT t.id, t.entry_at AS due_at
+        FROM punctual_task t
+        WHERE t.shard = s.shard AND t.lane = l.lane AND t.entry_at >= greatest(l.held, (p.passed ->> l.lane)::timestamptz)
+          AND t.entry_at <= to_timestamp(%(until)s) AND t.due_at IS NOT NULL AND t.wait_at IS NULL
+        ORDER BY t.entry_at
+        LIMIT %(most)s
+    ) AS entry
+    UNION ALL
+    SELECT * FROM (
+        SELECT t.id, t.wait_at
+        FROM punctual_task t
+        WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.wait_at >= l.held
+          AND t.wait_at <= to_timestamp(%(until)s)
+        ORDER BY t.wait_at
+        LIMIT %(most)s
+    ) AS apart
 ) AS d
 ORDER BY d.due_at
 LIMIT %(most)s

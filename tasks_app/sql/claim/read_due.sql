@@ -11,6 +11,7 @@ WITH now AS MATERIALIZED (
 ), counted AS MATERIALIZED (
     SELECT s.shard, d.tenant::text AS tenant, count(*)::int AS seen, min(d.due_at) AS first, max(d.due_at) AS upto
     FROM unnest(%(shards)s::smallint[], %(since)s::timestamptz[], %(most)s::int[]) AS s(shard, since, most)
+--include passed_in
     CROSS JOIN LATERAL (
 --include due_of_shard
     ) AS d
@@ -21,6 +22,7 @@ WITH now AS MATERIALIZED (
 ), told AS MATERIALIZED (
     SELECT d.tenant::text AS tenant, array_agg(d.id) AS ids, array_agg(date_part('epoch', d.due_at)) AS dues
     FROM unnest(%(shards)s::smallint[], %(since)s::timestamptz[], %(most)s::int[]) AS s(shard, since, most)
+--include passed_in
     CROSS JOIN LATERAL (
 --include due_of_shard
     ) AS d

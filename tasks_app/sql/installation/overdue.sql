@@ -3,11 +3,21 @@
 overdue AS (
     SELECT found.* FROM unnest(%(lanes)s::text[]) AS l(lane)
     CROSS JOIN unnest(%(shards)s::smallint[]) AS s(shard)
+--include passed_in
     CROSS JOIN LATERAL (
-        SELECT t.id, t.lane, t.due_at, t.job, t.fire_time FROM punctual_task t
-        WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at < %(before)s::timestamptz
+        (SELECT t.id, t.lane, t.due_at, t.job, t.fire_time FROM punctual_task t
+        WHERE t.shard = s.shard AND t.lane = l.lane AND t.task_type <> %(canary)s
+          AND t.entry_at >= coalesce((p.passed ->> l.lane)::timestamptz, '-infinity') AND t.entry_at < %(before)s::timestamptz
+          AND t.due_at IS NOT NULL AND t.wait_at IS NULL
+        ORDER BY t.entry_at
+        LIMIT %(most)s)
+        UNION ALL
+        (SELECT t.id, t.lane, t.due_at, t.job, t.fire_time FROM punctual_task t
+        WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.wait_at < %(before)s::timestamptz
           AND t.task_type <> %(canary)s
-        ORDER BY t.due_at
+        ORDER BY t.wait_at
+        LIMIT %(most)s)
+        ORDER BY due_at
         LIMIT %(most)s
     ) AS found
     UNION ALL
@@ -15,8 +25,8 @@ overdue AS (
     CROSS JOIN unnest(%(lanes)s::text[]) AS l(lane)
     CROSS JOIN LATERAL (
         SELECT t.id, t.lane, t.due_at, t.job, t.fire_time FROM punctual_task t
-        WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.due_at < %(before)s::timestamptz
-        ORDER BY t.due_at
+        WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane AND t.wait_at < %(before)s::timestamptz
+        ORDER BY t.wait_at
         LIMIT %(most)s
     ) AS found
 )

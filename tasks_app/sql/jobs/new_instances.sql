@@ -1,20 +1,20 @@
 -- The rows of plan_instances and plan_new_instances; instances_made ends it.
 WITH created AS (
     INSERT INTO punctual_task (tenant, task_type, biz_key, idem_key, token, job, fire_time, status, execute_time, due_at,
-                               allowed_at, lane, shard, limited, max_retry, expires_after, payload)
+                               entry_at, allowed_at, lane, shard, limited, max_retry, expires_after, payload)
     SELECT j.tenant, j.task_type, j.id || ':' || f.label, j.id || ':' || f.label,
            md5(%(salt)s::text || j.id || ':' || f.label)::uuid, j.id, f.fire,
            CASE j.overlap WHEN 'allow' THEN 'INIT' ELSE 'BLOCKED' END, coalesce(f.moved, f.fire),
-           CASE WHEN j.overlap <> 'allow' THEN NULL
-                WHEN %(backfill)s::bool THEN clock.now + make_interval(secs => f.place / 1e6)
-                ELSE coalesce(f.moved, f.fire + make_interval(secs => j.jitter_offset)) END,
+           one.due_at, CASE WHEN one.due_at >= clock.now AND l.home IS NULL THEN one.due_at END,
            CASE WHEN f.wanted AND coalesce(f.moved, f.fire + make_interval(secs => j.jitter_offset)) < clock.now
                 THEN clock.now + make_interval(secs => CASE WHEN %(backfill)s::bool THEN f.place / 1e6 ELSE 0 END) END,
            coalesce(%(lane)s::text, j.lane), coalesce(l.home, j.shard), l.home IS NOT NULL, j.max_retry,
            CASE WHEN NOT %(backfill)s::bool
                 THEN j.expires_after + make_interval(secs => CASE WHEN f.moved IS NULL THEN j.jitter_offset ELSE 0 END) END,
            j.payload
-    FROM (SELECT clock_timestamp() AS now) AS clock,
+    FROM
+--include writers_clock
+         ,
          unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
                 %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[], %(moved)s::timestamptz[]) WITH ORDINALITY
          AS f(cursor, fire, label, missed, wanted, low, high, moved, place)
@@ -25,6 +25,11 @@ WITH created AS (
         ORDER BY d.id
         LIMIT %(page)s
     ) AS j
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN j.overlap <> 'allow' THEN NULL
+               WHEN %(backfill)s::bool THEN clock.now + make_interval(secs => f.place / 1e6)
+               ELSE coalesce(f.moved, f.fire + make_interval(secs => j.jitter_offset)) END AS due_at
+    ) AS one
     LEFT JOIN unnest(%(limited)s::text[], %(homes)s::smallint[]) AS l(task_type, home) ON l.task_type = j.task_type
     WHERE (f.wanted OR f.missed = 0
            OR CASE j.catch_up WHEN 'latest' THEN f.missed = 1 WHEN 'all' THEN f.missed <= j.catch_up_most ELSE FALSE END

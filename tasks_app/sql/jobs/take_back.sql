@@ -1,5 +1,5 @@
 -- take_back: scheduled instances of a job that nobody has claimed yet are gone, as if they had never been planned.
--- What is due has an index by job (punctual_task_planned), so that the job's history is not looked at.
+-- Of the job's history only what is not in the past yet is looked at (punctual_task_job).
 -- One that is being claimed right now is waited for, and then it is RUNNING and stays. What was triggered by hand
 -- stays, and so does what has been tried and then got another time: it was snoozed, or a person replayed it; and what has
 -- begun and lost its worker (solo): it may have had its effect. One that was moved has the time that somebody gave it. What

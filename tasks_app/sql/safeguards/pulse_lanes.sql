@@ -11,11 +11,19 @@ SELECT l.lane,
         WHERE p.lane = l.lane AND p.minute >= date_trunc('minute', now()) - interval '5 minutes')::float8 AS rate,
        (SELECT extract(epoch FROM clock_timestamp() - min(first.late_from))::float8
         FROM unnest(%(shards)s::smallint[]) AS s(shard)
+--include passed_in
         CROSS JOIN LATERAL (
-            SELECT greatest(t.due_at, t.allowed_at) AS late_from FROM punctual_task t
+            (SELECT greatest(t.entry_at, t.allowed_at) AS late_from FROM punctual_task t
+            WHERE t.shard = s.shard AND t.lane = l.lane AND t.task_type <> %(canary)s
+              AND t.entry_at >= greatest(to_timestamp(l.since), (p.passed ->> l.lane)::timestamptz)
+              AND t.entry_at <= (SELECT clock_timestamp()) AND t.due_at IS NOT NULL AND t.wait_at IS NULL
+            ORDER BY t.entry_at
+            LIMIT 1)
+            UNION ALL
+            (SELECT greatest(t.wait_at, t.allowed_at) FROM punctual_task t
             WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.task_type <> %(canary)s
-              AND t.due_at >= to_timestamp(l.since) AND t.due_at <= (SELECT clock_timestamp())
-            ORDER BY t.due_at
-            LIMIT 1
+              AND t.wait_at >= to_timestamp(l.since) AND t.wait_at <= (SELECT clock_timestamp())
+            ORDER BY t.wait_at
+            LIMIT 1)
         ) AS first) AS oldest_seconds
 FROM unnest(%(lanes)s::text[], %(since)s::float8[]) AS l(lane, since)

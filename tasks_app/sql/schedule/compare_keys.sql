@@ -8,7 +8,7 @@ FROM (
 ) AS w(key)
 FULL JOIN (
     SELECT biz_key FROM punctual_task
-    WHERE due_at IS NOT NULL AND limited AND task_type = %(task_type)s AND tenant = %(tenant)s
+    WHERE wait_at IS NOT NULL AND limited AND task_type = %(task_type)s AND tenant = %(tenant)s
     UNION ALL
     SELECT biz_key FROM punctual_task
     WHERE due_at IS NOT NULL AND NOT limited AND task_type = %(task_type)s AND tenant = %(tenant)s

@@ -5,10 +5,11 @@
 -- large an encrypted payload was, the caller has looked at. One that is archived gets nothing but what its last runs leave behind.
 -- Nor does one that has made more tasks of late than it may in that time, as far as they are committed.
 -- What is scheduled for the past is late from now on, and due as asked: that is its place in the line.
-INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, allowed_at, lane,
-                           shard, limited, solo, max_retry, repeat_after, expires_after, token, payload,
+INSERT INTO punctual_task (tenant, task_type, biz_key, replaces, idem_key, status, execute_time, due_at, entry_at,
+                           allowed_at, lane, shard, limited, solo, max_retry, repeat_after, expires_after, token, payload,
                            payload_bytes)
 SELECT u.tenant, u.task_type, u.biz_key, u.replaces, u.idem_key, 'INIT', u.run_at, u.run_at,
+       CASE WHEN u.run_at >= u.now AND NOT u.limited AND u.repeat_after IS NULL THEN u.run_at END,
        CASE WHEN u.run_at < u.now THEN u.now END, u.lane, u.shard,
        u.limited,
        CASE WHEN u.replaces IS NULL THEN FALSE ELSE (SELECT old.solo FROM punctual_task old WHERE old.id = u.replaces) END,
@@ -28,7 +29,9 @@ FROM (
            clock.now, given.token, coalesce(given.payload::jsonb, %(all_payload)s::text::jsonb) AS payload,
            coalesce(given.payload, %(all_payload)s::text) AS payload_text,
            given.payload_bytes
-    FROM (SELECT clock_timestamp() AS now) AS clock,
+    FROM
+--include writers_clock
+         ,
          unnest(%(tenant)s::text[], %(task_type)s::text[], %(biz_key)s::text[], %(replaces)s::bigint[],
                 %(idem_key)s::text[], %(at)s::timestamptz[], %(delay)s::float8[], %(lane)s::text[],
                 %(shard)s::smallint[], %(limited)s::bool[], %(max_retry)s::smallint[], %(repeat_after)s::float8[],

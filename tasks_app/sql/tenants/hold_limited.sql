@@ -11,8 +11,8 @@ WITH here AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT t.id, t.tenant
         FROM punctual_task t
-        WHERE t.limited AND t.task_type = w.task_type AND t.lane = w.lane AND t.due_at <= (SELECT clock_timestamp())
-        ORDER BY t.due_at
+        WHERE t.limited AND t.task_type = w.task_type AND t.lane = w.lane AND t.wait_at <= (SELECT clock_timestamp())
+        ORDER BY t.wait_at
         LIMIT %(most)s
     ) AS d
     WHERE d.tenant IN (SELECT name FROM here)

@@ -11,16 +11,16 @@ WITH step AS MATERIALIZED (
 )
 SELECT place, '', (
     SELECT count(*) FROM punctual_task
-    WHERE due_at IS NOT NULL AND limited AND task_type = %(task_type)s AND tenant = %(tenant)s
-      AND lane = ANY (%(lanes)s::text[]) AND due_at > step.after AND due_at <= step.until
+    WHERE wait_at IS NOT NULL AND limited AND task_type = %(task_type)s AND tenant = %(tenant)s
+      AND lane = ANY (%(lanes)s::text[]) AND wait_at > step.after AND wait_at <= step.until
 ) + (
     SELECT count(*) FROM punctual_task
-    WHERE due_at IS NOT NULL AND NOT limited AND repeat_after IS NOT NULL
-      AND task_type = %(task_type)s AND tenant = %(tenant)s AND due_at > step.after AND due_at <= step.until
+    WHERE wait_at IS NOT NULL AND NOT limited AND repeat_after IS NOT NULL
+      AND task_type = %(task_type)s AND tenant = %(tenant)s AND wait_at > step.after AND wait_at <= step.until
 )
 FROM step
 UNION ALL
 SELECT NULL, error_code, count(*)
 FROM punctual_task
-WHERE due_at IS NOT NULL AND error_code > '' AND status = 'FAIL' AND task_type = %(task_type)s AND tenant = %(tenant)s
+WHERE wait_at IS NOT NULL AND error_code > '' AND status = 'FAIL' AND task_type = %(task_type)s AND tenant = %(tenant)s
 GROUP BY 2

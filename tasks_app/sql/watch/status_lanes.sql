@@ -13,14 +13,24 @@ CROSS JOIN LATERAL (
     SELECT coalesce(sum(s.due), 0)::bigint AS due, coalesce(bool_or(s.due > %(bound)s), FALSE) AS cut,
            extract(epoch FROM clock_timestamp() - min(s.oldest))::float8 AS oldest_seconds
     FROM (
-        SELECT of_shard.* FROM unnest(%(shards)s::smallint[]) AS h(shard)
+        SELECT of_shard.* FROM unnest(%(shards)s::smallint[]) AS s(shard)
+--include passed_in
         CROSS JOIN LATERAL (
             SELECT count(*) AS due, min(few.late_from) AS oldest
             FROM (
-                SELECT greatest(t.due_at, t.allowed_at, r.resumed_at) AS late_from FROM punctual_task t
-                WHERE t.shard = h.shard AND t.lane = l.lane AND NOT t.limited AND t.due_at <= (SELECT clock_timestamp())
+                (SELECT greatest(t.entry_at, t.allowed_at, r.resumed_at) AS late_from, t.entry_at AS due_at FROM punctual_task t
+                WHERE t.shard = s.shard AND t.lane = l.lane AND t.due_at IS NOT NULL AND t.wait_at IS NULL
+                  AND t.entry_at >= coalesce((p.passed ->> l.lane)::timestamptz, '-infinity') AND t.entry_at <= (SELECT clock_timestamp())
                   AND t.task_type <> %(canary)s
-                ORDER BY t.due_at
+                ORDER BY t.entry_at
+                LIMIT %(bound)s + 1)
+                UNION ALL
+                (SELECT greatest(t.wait_at, t.allowed_at, r.resumed_at), t.wait_at FROM punctual_task t
+                WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.wait_at <= (SELECT clock_timestamp())
+                  AND t.task_type <> %(canary)s
+                ORDER BY t.wait_at
+                LIMIT %(bound)s + 1)
+                ORDER BY due_at
                 LIMIT %(bound)s + 1
             ) AS few
         ) AS of_shard
@@ -29,10 +39,10 @@ CROSS JOIN LATERAL (
         CROSS JOIN LATERAL (
             SELECT count(*) AS due, NULL::timestamptz AS oldest
             FROM (
-                SELECT t.due_at FROM punctual_task t
+                SELECT FROM punctual_task t
                 WHERE t.limited AND t.task_type = g.task_type AND t.lane = l.lane
-                  AND t.due_at <= (SELECT clock_timestamp())
-                ORDER BY t.due_at
+                  AND t.wait_at <= (SELECT clock_timestamp())
+                ORDER BY t.wait_at
                 LIMIT %(bound)s + 1
             ) AS few
         ) AS of_type

@@ -20,10 +20,10 @@ CROSS JOIN LATERAL (
     FROM unnest(%(lanes)s::text[]) AS lane(name)
     CROSS JOIN LATERAL (
         SELECT count(*) AS due, min(counted.since) AS since FROM (
-            SELECT greatest(t.due_at, t.allowed_at) AS since FROM punctual_task t
+            SELECT greatest(t.wait_at, t.allowed_at) AS since FROM punctual_task t
             WHERE t.limited AND t.task_type = one.task_type AND t.lane = lane.name
-              AND t.due_at <= (SELECT clock_timestamp())
-            ORDER BY t.due_at
+              AND t.wait_at <= (SELECT clock_timestamp())
+            ORDER BY t.wait_at
             LIMIT %(bound)s + 1
         ) AS counted
     ) AS few

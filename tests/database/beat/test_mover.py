@@ -83,7 +83,7 @@ def test_a_row_is_in_the_past_as_it_was():
     make_due(task_id)
     run_due()
     grow_old()
-    fields = [field.name for field in ScheduleTask._meta.fields]
+    fields = [field.name for field in AnyTask._meta.fields if field.name not in ("retention", "worker")]
     before = ScheduleTask.objects.values(*fields).get()
 
     move()

@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from math import inf
 from types import SimpleNamespace
 
 import pytest
@@ -300,10 +301,35 @@ def test_every_look_takes_the_signals_of_all_its_shards(redis, listener):
         assert listener.wait(20) is Woken.TASKS
         assert pending(redis) > 1
 
-        assert listener.take_signals(time.time() + 60) is True  # it has to read all
+        listener.heard()
+        listener.take_signals(time.time() + 60)
 
+        assert listener.heard() < time.time() + 1
         assert pending(redis) == 0
-        assert listener.take_signals(time.time() + 60) is False
+        listener.take_signals(time.time() + 60)
+        assert listener.heard() == inf
+
+
+def test_a_pending_signal_tells_of_the_earliest(redis, listener):
+    earlier = time.time()
+    redis.hset(NEXT_LOOK_KEY, shard("a"), earlier + 60)
+    wakeup.SENDER.wake({shard("a"): earlier + 5})
+    wakeup.SENDER.wake({shard("a"): earlier})
+    wakeup.SENDER.wake({shard("a"): earlier + 10})
+
+    listener.take_signals(earlier + 60)
+
+    assert listener.heard() == earlier
+
+
+@pytest.mark.parametrize("rubbish", ["", "soon", "nan"])
+def test_rubbish_in_the_place_of_a_signal_tells_of_anything(redis, listener, rubbish):
+    redis.lpush(f"punctual:{wakeup.SIGNAL}{shard('a')}", rubbish)
+    wakeup.SENDER.wake({shard("a"): time.time()})
+
+    listener.take_signals(time.time() + 60)
+
+    assert listener.heard() <= 0
 
 
 def test_a_signal_sent_after_the_signals_were_taken_is_not_lost(listener):

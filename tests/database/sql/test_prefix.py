@@ -41,7 +41,7 @@ def test_tables_indexes_constraints_sequences_and_triggers_get_their_new_names()
     with connection.cursor() as cursor:
         as_before(cursor)
     try:
-        assert {"schedule_task", "schedule_task_due", "schedule_task_id_seq", "audit_entry_only_grows"} <= names()
+        assert {"schedule_task", "schedule_task_unit", "schedule_task_id_seq", "audit_entry_only_grows"} <= names()
     finally:
         migrate()
 

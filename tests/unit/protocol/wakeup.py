@@ -3,8 +3,8 @@
 The dispatcher goes round: take the signal, announce the next look, read the earliest due_at, wait. A client
 commits a row and then signals, but only if the row is due before the announced look. An editor holds the lock of
 another row and lets go of it unchanged. Once, something that the dispatcher knew of comes due, and it goes round
-without a signal. Unless a signal tells it to read all, it reads on from where its last look ended, and does not see a
-row that is due before that. (A client that dies before its signal is what the timer is for.)
+without a signal. Unless a signal tells it of an earlier one, it reads on from where its last look ended, and does not
+see a row that is due before that. (A client that dies before its signal is what the timer is for.)
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class WakeupRules:
     announce_comes_before_the_read: bool = True
     read_includes_locked_rows: bool = True
     signal_is_taken_before_the_look: bool = True
-    signal_makes_it_read_all: bool = True
+    signal_says_from_when_to_read: bool = True
 
 
 class Wakeup(NamedTuple):
@@ -70,7 +70,7 @@ def _dispatcher(state: Wakeup, rules: WakeupRules) -> Iterator[tuple[str, Wakeup
     step, *rest = state.round
     after = state._replace(round=tuple(rest))
     if step == "take":
-        reads_on = state.reads_on and not (state.signal and rules.signal_makes_it_read_all)
+        reads_on = state.reads_on and not (state.signal and rules.signal_says_from_when_to_read)
         yield "the dispatcher takes the signal", after._replace(signal=False, reads_on=reads_on)
     elif step == "announce":
         yield "the dispatcher announces its next look", after._replace(announced=LATE)
