@@ -96,6 +96,11 @@ class Migration(migrations.Migration):
             ],
             options={"db_table": "punctual_timetable", "default_permissions": ()},
         ),
+        # A few rows, written every second.
+        migrations.RunSQL(
+            "ALTER TABLE punctual_timetable SET (fillfactor = 50, autovacuum_vacuum_threshold = 200)",
+            migrations.RunSQL.noop,
+        ),
         migrations.AddField(
             "scheduletask",
             "entry_at",
