@@ -11,6 +11,7 @@ from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle.claim import EVERYTHING, LaneShare, claim, pass_entries, peek, return_batches
 from tasks_app.models import ScheduleTask, Timetable
+from tasks_app.sql import _text
 from tests.support.engine import anybodys, batch_row, claim_due, row, run_due
 from tests.support.marks import commits
 from tests.support.moves import RETRY, TUESDAY, scheduled, settled, started
@@ -210,6 +211,7 @@ def test_with_the_clock_set_back_looks_begin_at_the_beginning():
         Timetable.objects.create(shard=shard, passed=dict.fromkeys(LANES, "2090-01-01T00:00:00Z"), mark_xid=1)
     execute("UPDATE punctual_timetable SET noted_at = clock_timestamp() + interval '1 h', mark_at = noted_at")
 
+    assert [view.lane for view in peek("test", range(conf().SHARDS)).lanes if view.next_due] == ["default"]
     assert claimed() == {task}
 
 
@@ -240,3 +242,11 @@ def test_numbers_of_transactions_that_begin_anew_are_marked_anew():
         "SELECT count(*) FROM punctual_timetable WHERE mark_xid > pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
     )
     assert ahead == 0
+
+
+@pytest.mark.parametrize(
+    "statement", ["insert_task", "insert_alike", "insert_new_alike", "insert_tasks", "plan_instances"]
+)
+def test_who_makes_an_entry_has_a_number_before_the_clock_is_read(statement):
+    """Held open between the two, a transaction could make an entry before a mark that knows nothing of it."""
+    assert "CASE WHEN pg_current_xact_id() IS NOT NULL THEN clock_timestamp() END AS now" in _text(statement)
