@@ -174,7 +174,8 @@ def claim(
 
 
 def _place(told: Sequence[float] | None) -> Place | None:
-    return None if told is None else Place(told[0], int(told[1]))
+    """JSON makes an integer of a whole second, and psycopg takes no list that has both."""
+    return None if told is None else Place(float(told[0]), int(told[1]))
 
 
 def pass_entries(shards: Collection[int]) -> float:

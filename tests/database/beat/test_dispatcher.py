@@ -249,6 +249,18 @@ def test_one_claim_of_a_backlog_takes_no_more_than_a_large_batch(dispatcher, bro
     assert all(look.wait_seconds == 0 for look in looks[1:4])
 
 
+def test_a_backlog_of_what_is_due_at_a_whole_second_goes_on(dispatcher, broker, worker, settings):
+    """As at midnight: the place where a claim left something is a round number."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"BATCH_MAX": conf().SHARDS}
+    at = timezone.now().replace(microsecond=0) - timedelta(seconds=1)
+    schedule_many("T_QUIET", [{"key": n} for n in range(200)], at=at)
+    while ScheduleTask.objects.filter(status="INIT").exists():
+        look_until_idle(dispatcher)
+        TaskBatch.objects.update(started_at=Now())  # there is room again
+
+    assert sum(batch.size for batch in broker.batches) == 200
+
+
 MIX = ("T_QUIET", "T_PLAIN", "T_BATCH", "T_ASYNC_BATCH", "T_EFFECT", "T_EFFECT_BATCH", "T_LOGS")
 
 
