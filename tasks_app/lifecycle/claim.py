@@ -70,6 +70,7 @@ class Peeked:
     limited: dict[tuple[str, str], float]  # the earliest due moment of limited types, by type and lane
     clock: float  # the database's
     besides: Besides | None  # None: that was not asked
+    waiting_from: float  # when the first was claimed of the batches that wait, for the next look; or its own clock
 
 
 class _Peek(NamedTuple):
@@ -83,6 +84,7 @@ class _Peek(NamedTuple):
     clock: float
     besides: str | None
     herd: int
+    oldest: float | None
 
 
 # Of tasks that are due at one moment, so many are counted, from so many seconds before it on: more than a look waits.
@@ -97,11 +99,13 @@ def peek(
     limited_types: Sequence[str] = (),
     since: Mapping[str, Place] = MappingProxyType({}),
     *,
+    waiting_from: float = -inf,
     besides: bool = False,
     herds: bool = False,
 ) -> Peeked:
     """Every lane's capacity, and the earliest due moment of the limited types and of those in `probe`: of what is due
-    from the moment in `since` on, or of all that is due. `herds`: and how much is due at that moment."""
+    from the moment in `since` on, or of all that is due. `herds`: and how much is due at that moment. Of the batches
+    that wait, those count that were claimed from `waiting_from` on."""
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
@@ -109,6 +113,7 @@ def peek(
         "shards": array(shards),
         "types": list(limited_types),
         "dispatcher": dispatcher,
+        "waiting_from": waiting_from,
         "node_ttl": conf().NODE_TTL_SECONDS,
         "besides": besides,
         "close": HERD_SECONDS if herds else 0.0,
@@ -124,6 +129,7 @@ def peek(
         {(row.task_type, row.lane): row.next_due for row in rows if row.task_type is not None},
         rows[0].clock,
         next((Besides(**json.loads(row.besides)) for row in rows if row.besides is not None), None),
+        min([row.oldest for row in rows if row.oldest is not None], default=rows[0].clock),
     )
 
 

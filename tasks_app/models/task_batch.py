@@ -45,6 +45,11 @@ class TaskBatch(BatchFields):
         verbose_name_plural = "task batches"
         indexes = [
             models.Index(fields=["lease_until"], name="punctual_batch_open", condition=Q(finished_at__isnull=True)),
+            models.Index(
+                fields=["claimed_at"],
+                name="punctual_batch_waiting",
+                condition=Q(started_at__isnull=True, finished_at__isnull=True),
+            ),
             models.Index(fields=["finished_at"], name="punctual_batch_done", condition=Q(finished_at__isnull=False)),
         ]
 

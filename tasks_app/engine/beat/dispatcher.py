@@ -92,6 +92,7 @@ class Dispatcher:
         self._crowds = Crowds(name)
         self._several = False  # whether there is more than one tenant
         self._since: dict[str, Place] = {}  # lanes, and the place before which nothing was due in them
+        self._waiting_from = -inf  # when the first of our batches that wait was claimed, by the database's clock
         self._all_at = -inf  # when all that is due was last asked for, by the monotonic clock
         self._backlog_at = -inf  # the same, of lanes with a backlog
         self._claimed = 0  # tasks, since it was noted how far the timetable lies behind
@@ -151,7 +152,7 @@ class Dispatcher:
     def _forget(self) -> None:
         """What was seen was seen in other shards."""
         self._lanes, self._backlog, self._since = [], set(), {}
-        self._all_at = self._backlog_at = -inf
+        self._all_at = self._backlog_at = self._waiting_from = -inf
         self._noted = inf
         self._lasting.clear()
         self._crowds.clear()
@@ -435,7 +436,17 @@ class Dispatcher:
         probe = [lane for lane in LANES if lane not in self._backlog]
         besides = everything or self._gates.stale
         herds = self.claims_herds and not self._several
-        seen = peek(self._name, self._shards, probe, limited, self._since, besides=besides, herds=herds)
+        seen = peek(
+            self._name,
+            self._shards,
+            probe,
+            limited,
+            self._since,
+            waiting_from=self._waiting_from,
+            besides=besides,
+            herds=herds,
+        )
+        self._waiting_from = seen.waiting_from - ROUNDING_SECONDS
         self._clock.learn(seen.clock, asked, time.monotonic())
         if seen.besides is not None:
             self._besides, self._several = seen.besides, seen.besides.tenants
@@ -454,7 +465,8 @@ class Dispatcher:
         self._gates.saw(seen.limited)
 
     def _look_at_all(self, asked: float) -> None:
-        """From the beginning: from where the timetable lies behind, and at all that waits apart."""
+        """From the beginning: from where the timetable lies behind, at what waits apart, and at all open batches."""
+        self._waiting_from = -inf
         kept = self._backlog if asked - self._backlog_at < BACKLOG_LOOK_SECONDS else set()
         self._since = {lane: since for lane, since in self._since.items() if lane in kept}
         if kept:

@@ -7,17 +7,24 @@
 -- quiet night takes no statements for it: whether anybody waits for a turn in these shards, whether a subscription is
 -- active, whether there are several tenants, and what gates go by.
 -- What is held back (see claim) is not looked at.
+-- Batches are counted from `waiting_from` on, when the first was claimed of those that waited at the last look. An index that
+-- has all open batches is full of entries of those that were open a minute ago, and to read them cost more than all the rest.
 -- Of a lane whose next moment is close, `herd` tells how many are due at that very moment, up to `many` in each shard.
 WITH l AS MATERIALIZED (
     SELECT given.lane, greatest(to_timestamp(given.since), held.before) AS since, coalesce(held.before, '-infinity') AS held
     FROM unnest(%(lanes)s::text[], %(since)s::float8[]) WITH ORDINALITY AS given(lane, since, place)
     LEFT JOIN LATERAL (SELECT i.held_before AS before FROM punctual_installation i WHERE given.lane = ANY (i.held_lanes)) AS held ON TRUE
     ORDER BY given.place
+), unstarted AS MATERIALIZED (
+    -- In the order of the index that is meant: where tables are empty, plans cost the same.
+    SELECT b.lane, b.claimed_at
+    FROM punctual_batch b
+    WHERE b.finished_at IS NULL AND b.started_at IS NULL AND b.claimed_at >= to_timestamp(%(waiting_from)s)
+      AND b.dispatcher = %(dispatcher)s
+    ORDER BY b.claimed_at
 )
 SELECT NULL AS task_type, l.lane, date_part('epoch', next.due_at) AS next_due,
-       (SELECT count(*) FROM punctual_batch b
-        WHERE b.finished_at IS NULL AND b.started_at IS NULL AND b.lane = l.lane
-          AND b.dispatcher = %(dispatcher)s) AS waiting,
+       (SELECT count(*) FROM unstarted u WHERE u.lane = l.lane) AS waiting,
        (SELECT coalesce(sum(n.slots), 0) FROM punctual_node n
         WHERE n.kind = 'WORKER' AND l.lane = ANY (n.lanes) 
           AND NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = l.lane)
@@ -36,7 +43,8 @@ SELECT NULL AS task_type, l.lane, date_part('epoch', next.due_at) AS next_due,
                WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.wait_at = next.due_at
                LIMIT %(many)s)
            ) AS same
-       ) ELSE 0 END AS herd
+       ) ELSE 0 END AS herd,
+       (SELECT date_part('epoch', min(u.claimed_at)) FROM unstarted u WHERE u.lane = l.lane) AS oldest
 FROM l
 LEFT JOIN LATERAL (
     SELECT min(first.due_at) AS due_at
@@ -59,7 +67,7 @@ LEFT JOIN LATERAL (
     WHERE l.lane = ANY (%(probe)s::text[])
 ) AS next ON TRUE
 UNION ALL
-SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0, NULL, 0
+SELECT g.task_type, l.lane, date_part('epoch', first.due_at), 0, 0, 0, NULL, 0, NULL
 FROM unnest(%(types)s::text[]) AS g(task_type)
 CROSS JOIN l
 CROSS JOIN LATERAL (
@@ -87,5 +95,5 @@ SELECT NULL, NULL, NULL, 0, 0, 0, jsonb_build_object(
 --include gates
         ) AS gates(kind, name, rate, burst, max_running)
     )
-)::text, 0
+)::text, 0, NULL
 WHERE %(besides)s

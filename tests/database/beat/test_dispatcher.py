@@ -102,12 +102,12 @@ def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(broker, 
     listener.close()
 
 
-def read_of_what_is_due() -> int:
+def read_of(*indexes: str) -> int:
+    """Entries, so far."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_force_next_flush()")
         cursor.execute(
-            "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes"
-            " WHERE indexrelname IN ('punctual_task_entry', 'punctual_task_wait')"
+            "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE indexrelname = ANY (%s)", [list(indexes)]
         )
         return cursor.fetchone()[0]
 
@@ -158,11 +158,30 @@ def test_a_look_does_not_step_over_what_the_looks_before_it_have_claimed(dispatc
             look_until_idle(dispatcher)
             TaskBatch.objects.update(started_at=Now())  # there is room again
         look_until_idle(dispatcher)
-        before = read_of_what_is_due()
+        before = read_of("punctual_task_entry", "punctual_task_wait")
 
         look_until_idle(dispatcher)
 
-        assert read_of_what_is_due() - before < 100
+        assert read_of("punctual_task_entry", "punctual_task_wait") - before < 100
+
+
+def test_a_look_does_not_step_over_the_batches_of_a_minute_ago(dispatcher, worker):
+    """Every start and every heartbeat leaves an entry of its batch behind."""
+    schedule_many("T_QUIET", [{"key": n} for n in range(400)])
+    with psycopg.connect(connection.connection.info.dsn) as reader:
+        reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        reader.execute("SELECT count(*) FROM punctual_task")
+        while ScheduleTask.objects.filter(status="INIT").exists():
+            look_until_idle(dispatcher)
+            TaskBatch.objects.update(started_at=Now())
+            for seconds in range(20):
+                TaskBatch.objects.update(lease_until=F("lease_until") + timedelta(seconds=seconds))
+        look_until_idle(dispatcher)
+        before = read_of("punctual_batch_open", "punctual_batch_waiting")
+
+        look_until_idle(dispatcher)
+
+        assert read_of("punctual_batch_open", "punctual_batch_waiting") - before < 20
 
 
 def test_what_is_due_before_the_last_look_is_found_without_a_signal_too(dispatcher, worker):
@@ -213,6 +232,18 @@ def test_claimed_but_not_started_stays_bounded_and_the_rest_can_still_be_moved(d
     assert TaskBatch.objects.filter(started_at__isnull=True).count() == bound
     assert ScheduleTask.objects.filter(status="RUNNING").count() <= bound * conf().BATCH_UNSEEN
     assert ScheduleTask.objects.filter(status="INIT").count() >= 1900
+
+
+def test_a_batch_that_nobody_starts_is_counted_however_many_come_and_go_after_it(dispatcher, broker, worker):
+    schedule_many("T_QUIET", [{"key": n} for n in range(2000)])
+    look_until_idle(dispatcher)
+    first = broker.batches[0].batch_no
+    for _ in range(5):
+        TaskBatch.objects.exclude(batch_no=first).update(started_at=Now())
+        look_until_idle(dispatcher)
+
+    assert TaskBatch.objects.filter(started_at__isnull=True).count() == 2 * conf().BATCHES_AHEAD
+    assert batch_row(first).started_at is None
 
 
 def test_a_lane_without_room_does_not_hold_up_another(dispatcher, broker, worker):
