@@ -16,6 +16,15 @@ from .calendar import days_of
 from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 NAME_LENGTH = 150
+# Jobs whose runs have something of their own; as job_options.sql asks for it.
+OWN = (
+    Q(timeout__isnull=False)
+    | Q(backoff__isnull=False)
+    | ~Q(overlap=Overlap.ALLOW)
+    | Q(has_parents=True)
+    | Q(has_children=True)
+    | Q(linked_at__isnull=False)
+)
 
 
 class JobDefinition(OurModel):
@@ -119,6 +128,8 @@ class JobDefinition(OurModel):
                 name="punctual_job_rooted",
                 condition=Q(status=JobStatus.ACTIVE, has_children=True),
             ),
+            # What a start has to read of the jobs of its batch.
+            models.Index(fields=["id"], name="punctual_job_own", condition=OWN),
             # For lists: of a type, and of what is paused.
             models.Index(fields=["tenant", "task_type", "name"], name="punctual_job_type"),
             models.Index(fields=["tenant", "name"], name="punctual_job_paused", condition=Q(status=JobStatus.PAUSED)),
