@@ -97,7 +97,7 @@ class Task:
         execute_time: float,
         due: float,
         deadline: float | None,
-        token: str,
+        token: bytes,
         payload_text: str,
         job: int | None,
         type: str,
@@ -150,7 +150,7 @@ class Task:
     @property
     def token(self) -> UUID:
         """Stays the same over retries and replacement: send it as idempotency key to other systems."""
-        return UUID(self._token)
+        return UUID(bytes=self._token)
 
     @property
     def own(self) -> Own | None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
 
@@ -31,6 +32,7 @@ NOT_BOTH = (
     "the handler has deferred effects and handed its task over; effects are written with the success of their task, "
     "which is yet to come. Hand those effects over too, or schedule() them."
 )
+_BY_ID = attrgetter("task.id")
 
 
 class BatchLost(Exception):
@@ -73,7 +75,7 @@ def settle(
     Returns how many rows moved: fewer than given means that the others were cancelled or rescheduled meanwhile.
     Raises BatchLost, having written nothing, if the batch is no longer ours.
     """
-    settled = sorted(settled, key=lambda one: one.task.id)  # lock order, and the statements search by it
+    settled = sorted(settled, key=_BY_ID)  # lock order, and the statements search by it
     if settled[0].task.type in DEFERRING:
         settled = [_refuse_both(one) for one in settled]
     if conf().retry_budgets:
@@ -154,7 +156,9 @@ def _moments(timer: Timer, batch_no: UUID, settled: Sequence[Settled]) -> list[d
     return sorted({moment for roll in rolls for moment in timer.until(roll + first, roll + last)}) or None
 
 
-def _by_kind(settled: Sequence[Settled]) -> list[tuple[type, list[Settled]]]:
+def _by_kind(settled: Sequence[Settled]) -> list[tuple[type, Sequence[Settled]]]:
+    if len(alike := {type(one.outcome) for one in settled}) == 1:
+        return [(alike.pop(), settled)]
     kinds: dict[type, list[Settled]] = {}
     for one in settled:
         kinds.setdefault(type(one.outcome), []).append(one)

@@ -4,7 +4,6 @@ import logging
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import NamedTuple
 from uuid import UUID
 
@@ -12,6 +11,7 @@ from tasks_app.conf import conf
 from tasks_app.core.clock import DatabaseClock
 from tasks_app.core.confidential import STORED_JSON
 from tasks_app.core.contact import Contact
+from tasks_app.core.memory import collector_paused
 from tasks_app.core.retry import policy_from
 from tasks_app.core.task import Outcome, Own, Task
 from tasks_app.database import atomic
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 CLOCK = DatabaseClock()  # of this process: what earlier batches have learned of it, too
 # Places in a row of start.sql.
-_ID, _PAYLOAD, _IN_BYTES, _CLAIMED_DUE, _BOUNDED, _STOPPED = 4, 12, 13, 16, 17, 18
+_CLAIMED_DUE, _ID, _PAYLOAD, _IN_BYTES, _BOUNDED, _STOPPED = 0, 1, 9, 10, 13, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,11 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     asked = time.monotonic()
     params = {"batch_no": batch_no, "worker": worker, "ticket": ticket, "again": again, "site": conf().site}
     params |= {"lease": conf().RUN_LEASE_SECONDS, "late": conf().LATE_SECONDS, "kept": conf().kept_kinds}
-    rows = _run_again(params) if again else run("start", params)
+    with collector_paused():
+        return _started(batch_no, worker, asked, _run_again(params) if again else run("start", params))
+
+
+def _started(batch_no: UUID, worker: str, asked: float, rows: list[tuple]) -> StartedBatch | None:
     if not rows:
         # Taken by another delivery, most likely, and then this moves nothing. One that nobody has started is here
         # because its lane is paused, or was a moment ago, or since nothing may run, or only elsewhere: its message is
@@ -66,10 +70,10 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
             log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused, or nothing may run here")
         return None
     clock = CLOCK
-    (task_type, lane, started, began, *_), *found = rows
+    (began, _, task_type, lane, _, started, *_), *found = rows
     clock.learn(started, asked, time.monotonic())
     contact = Contact(clock)
-    found.sort(key=itemgetter(_CLAIMED_DUE, _ID))
+    found.sort()
     tasks = [
         Task(
             id_,
@@ -88,7 +92,7 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
             fire,
         )
         # No `*_` here: it makes a list for each task.
-        for _, _, _, _, id_, tenant, key, attempt, at, due, deadline, token, payload, _, job, fire, _, _, _ in found
+        for _, id_, tenant, key, attempt, at, due, deadline, token, payload, _, job, fire, _, _ in found
     ]
     if found and found[0][_STOPPED] is not None and (stopped := {row[_ID] for row in found if row[_STOPPED]}):
         tasks = _without_held(batch_no, tasks, stopped)

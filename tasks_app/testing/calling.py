@@ -45,7 +45,7 @@ def fake_task(
     kind, contact = name_of(what), Contact()
     contact.lost = cancelled
     task = Task(
-        id, tenant, str(key), attempt, at, at, ends, str(token or uuid4()), text, job, kind, lane, contact, fire
+        id, tenant, str(key), attempt, at, at, ends, (token or uuid4()).bytes, text, job, kind, lane, contact, fire
     )
     task.addresses = Addresses(*(f"https://punctual.invalid/tasks/{task.token}/{one}" for one in Addresses._fields))
     return task

@@ -64,6 +64,7 @@ class BatchRun:
         self._zero = time.monotonic() - (batch.clock.now() - batch.started)
         self.flush_at = time.monotonic() + FLUSH_SECONDS
         self._answered: set[int] = set()
+        self._tasks = len(batch.tasks) + len(batch.ended)
         self._parts: list[Task] = []  # whose outcomes were written while the batch went on
         self._timeline = server_timeline()  # of the server on which it began, or where the last of these were written
         self._writing_since = 0.0  # seconds since the epoch, here; of traced batches only
@@ -141,6 +142,8 @@ class BatchRun:
 
     def unanswered(self) -> list[Task]:
         """Tasks without an outcome that are still ours."""
+        if len(self._answered) == self._tasks:
+            return []
         return [t for t in self.batch.tasks if t.id not in self._answered and t.id not in self.gone]
 
     # Settling.
@@ -257,8 +260,10 @@ class BatchRun:
 
     def figures(self) -> BatchFigures:
         """How long its handlers took so far, and how late its tasks were begun."""
-        begun, due_zero = self.begun, self.batch.started - self._zero
-        lateness = [(begun[t.id] + due_zero - t.due) * 1000 for t in self.batch.tasks if t.id in begun]
+        begun, due_zero, tasks = self.begun, self.batch.started - self._zero, self.batch.tasks
+        if len(begun) < len(tasks):
+            tasks = [task for task in tasks if task.id in begun]
+        lateness = [(begun[task.id] + due_zero - task.due) * 1000 for task in tasks]
         # From the first call on: the way there is fixed cost, of which a larger batch has no more.
         took = time.monotonic() - next(iter(begun.values())) - self.held if begun else 0.0
         return BatchFigures(int(took * 1_000_000), histogram(lateness))

@@ -3,6 +3,7 @@
 import ctypes
 import signal
 import threading
+from itertools import count
 
 TIMEOUT = "TIMEOUT"
 SHUTDOWN = "SHUTDOWN"
@@ -29,14 +30,14 @@ class MainThreadInterrupter:
     """Raises Interrupted in the main thread, but only while the call it was meant for is still running.
 
     The main thread numbers its calls: `enter` gives a number, `leave` ends it. A signal that arrives after its
-    call ended finds another number and does nothing.
+    call ended finds another number, or none, and does nothing.
     """
 
     SIGNAL = signal.SIGALRM
 
     def __init__(self) -> None:
-        self._call = 0
-        self._inside = False
+        self.numbers = count(1)
+        self.call: int | None = None  # the number of the call that is running
         self._victim: tuple[int, Interrupted] | None = None
         self._main = threading.main_thread().ident
 
@@ -45,15 +46,10 @@ class MainThreadInterrupter:
         signal.signal(self.SIGNAL, self._on_signal)
 
     def enter(self) -> None:
-        self._call += 1
-        self._inside = True
+        self.call = next(self.numbers)
 
     def leave(self) -> None:
-        self._inside = False
-
-    @property
-    def call(self) -> int | None:
-        return self._call if self._inside else None
+        self.call = None
 
     def interrupt(self, call: int, reason: Interrupted) -> None:
         """From another thread: end call number `call`."""
@@ -62,7 +58,7 @@ class MainThreadInterrupter:
 
     def _on_signal(self, signum: int, frame: object) -> None:
         victim, self._victim = self._victim, None
-        if victim is not None and self._inside and victim[0] == self._call:
+        if victim is not None and victim[0] == self.call:
             raise victim[1]
 
 

@@ -45,20 +45,21 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
     # The loop every task goes through: what it needs is at hand, since a look-up costs as much as a small handler.
     call, begun, gone, now, contact = run.handler.call, run.begun, run.gone, time.monotonic, run.contact
     early, end, stopping = run.batch.early, run.end, shutdown.requested
-    enter, leave_call = interrupter.enter, interrupter.leave
+    numbers = interrupter.numbers
     for task in tasks:
         if contact.lost or stopping():
             return
-        if early and task.id in early and not begins(run, task):
+        id_ = task.id
+        if early and id_ in early and not begins(run, task):
             continue
-        if task.id in gone:
+        if id_ in gone:
             continue
         if task.deadline is not None and run.expired(task):
             run.expire(task)
             continue
-        begun[task.id] = now()
+        begun[id_] = now()
         run.calling = task
-        enter()
+        interrupter.call = next(numbers)  # as enter() does, and leave() below
         try:
             answer = call(task)
             if answer is not None:
@@ -66,15 +67,17 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
         except Interrupted:
             raise
         except BaseException as error:
-            leave_call()
-            run.end(task, outcome_of(as_fault(error)))
+            interrupter.call = None
+            ended = now()
+            end(task, outcome_of(as_fault(error)), ended)
         else:
-            leave_call()
+            interrupter.call = None
+            ended = now()
             if keep is not None:
                 keep(task, answer)
             else:
-                end(task, SUCCEEDED if answer is None else returned(task, answer))
-        if now() > run.flush_at:
+                end(task, SUCCEEDED if answer is None else returned(task, answer), ended)
+        if ended > run.flush_at:
             run.flush_if_old()
 
 

@@ -7,7 +7,8 @@
 -- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
 -- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read.
 -- The first row is the batch, and the only one if nothing is left of it: then the caller can finish it. What all tasks would
--- repeat is told there, once. The tasks come in any order: the caller sorts its list of them.
+-- repeat is told there, once, in the columns of the tasks: one more would be read for each of them. The tasks come in any order:
+-- the caller sorts its list of them, by the first two columns.
 -- Each row says when it was due as it was claimed, and the first one when this began: what was claimed ahead of its time and
 -- was not due yet, the caller waits for, and looks at again (see ready). now() is before what is read here was, so that what is
 -- done to a row until it is due is seen by one of the two.
@@ -48,15 +49,15 @@ WITH b AS (
     FROM late l
 ),
 --include tell
-SELECT b.task_type, b.lane, date_part('epoch', b.started_at), date_part('epoch', greatest(b.claimed_at, now())),
-       NULL::bigint, NULL::text, NULL::text, NULL::int, NULL::float8, NULL::float8, NULL::float8, NULL::text, NULL::text,
-       NULL::bytea, NULL::bigint, NULL::float8, NULL::float8, NULL::bool, NULL::bool
+SELECT date_part('epoch', greatest(b.claimed_at, now())), NULL::bigint, b.task_type, b.lane, NULL::int,
+       date_part('epoch', b.started_at), NULL::float8, NULL::float8, NULL::bytea, NULL::text, NULL::bytea, NULL::bigint,
+       NULL::float8, NULL::bool, NULL::bool
 FROM b
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, t.id, t.tenant, t.biz_key, t.attempt, date_part('epoch', t.execute_time),
+SELECT date_part('epoch', t.claimed_due), t.id, t.tenant, t.biz_key, t.attempt, date_part('epoch', t.execute_time),
        date_part('epoch', greatest(t.claimed_due, t.allowed_at, b.allowed_at)),
-       date_part('epoch', t.execute_time + t.expires_after), t.token::text, t.payload::text, t.payload_bytes,
-       t.job, date_part('epoch', t.fire_time), date_part('epoch', t.claimed_due),
+       date_part('epoch', t.execute_time + t.expires_after), uuid_send(t.token), t.payload::text, t.payload_bytes,
+       t.job, date_part('epoch', t.fire_time),
        t.tenant = ANY ((SELECT s.tenants FROM bounded s)::text[]), t.tenant = ANY ((SELECT s.tenants FROM stopped s)::text[])
 FROM b
 JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
