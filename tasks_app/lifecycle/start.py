@@ -80,8 +80,8 @@ def _started(batch_no: UUID, worker: str, asked: float, rows: list[tuple]) -> St
             tenant,
             key,
             attempt + 1,
-            at,
-            due,
+            claimed if at is None else at,
+            claimed if due is None else due,
             deadline,
             token,
             payload,
@@ -92,7 +92,7 @@ def _started(batch_no: UUID, worker: str, asked: float, rows: list[tuple]) -> St
             fire,
         )
         # No `*_` here: it makes a list for each task.
-        for _, id_, tenant, key, attempt, at, due, deadline, token, payload, _, job, fire, _, _ in found
+        for claimed, id_, tenant, key, attempt, at, due, deadline, token, payload, _, job, fire, _, _ in found
     ]
     if found and found[0][_STOPPED] is not None and (stopped := {row[_ID] for row in found if row[_STOPPED]}):
         tasks = _without_held(batch_no, tasks, stopped)
