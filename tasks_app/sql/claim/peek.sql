@@ -8,7 +8,7 @@
 -- active, whether there are several tenants, and what gates go by.
 -- What is held back (see claim) is not looked at.
 -- Batches are counted from `waiting_from` on, when the first was claimed of those that waited at the last look. An index that
--- has all open batches is full of entries of those that were open a minute ago, and to read them cost more than all the rest.
+-- has all open batches is full of entries of those that were open a minute ago.
 -- Of a lane whose next moment is close, `herd` tells how many are due at that very moment, up to `many` in each shard.
 WITH l AS MATERIALIZED (
     SELECT given.lane, greatest(to_timestamp(given.since), held.before) AS since, coalesce(held.before, '-infinity') AS held

@@ -1,11 +1,12 @@
 """The path of a task without processes: schedule, claim, start, execute, settle."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
 from tasks_app.client import Outcome, find, schedule
+from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask
 from tests.support.engine import batch_row, claim_due, row, run_due
 from tests.support.events import told
@@ -50,6 +51,21 @@ def test_what_was_due_first_is_begun_first_whatever_its_id():
 
     assert report.settled == 3
     assert [ids.index(task.id) for task in ScheduleTask.objects.order_by("start_time")] == [1, 2, 0]
+
+
+def test_a_task_is_told_when_it_was_asked_for_and_since_when_it_could_begin():
+    asked, again, resumed = (timezone.now() - timedelta(seconds=ago) for ago in (30, 20, 10))
+    ids = [schedule("T_PLAIN", key, at=asked).task_id for key in ("at once", "a retry", "held until a moment ago")]
+    ScheduleTask.objects.filter(id__in=ids).update(due_at=asked, allowed_at=None)
+    ScheduleTask.objects.filter(id=ids[1]).update(due_at=again)
+    ScheduleTask.objects.filter(id=ids[2]).update(allowed_at=resumed)
+
+    [batch] = claim_due()
+    tasks = {task.id: task for task in start(batch.batch_no, "w").tasks}
+
+    told = [(tasks[id_].execute_time, datetime.fromtimestamp(tasks[id_].due, UTC)) for id_ in ids]
+    assert told == [(asked, asked), (asked, again), (asked, resumed)]
+    assert [tasks[id_].token for id_ in ids] == [row(id_).token for id_ in ids]
 
 
 @pytest.mark.parametrize("size", [2, 1000], ids=["several batches", "one batch"])

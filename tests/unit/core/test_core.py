@@ -149,6 +149,15 @@ def test_a_percentile_of_the_histogram_is_right_to_a_bucket(latenesses, share):
     assert found <= max(exact * 2**0.25 * 2**0.25, 0.25) * 1.001
 
 
+@given(st.lists(st.floats(-10, 1e9) | st.sampled_from([lateness.upper_bound_ms(bucket) for bucket in range(110)])))
+def test_a_histogram_counts_each_value_in_its_bucket(latenesses):
+    counts = lateness.histogram(latenesses)
+
+    assert counts == [
+        sum(lateness.bucket_of(one) == bucket for one in latenesses) for bucket in range(lateness.BUCKETS)
+    ]
+
+
 def test_no_tasks_have_no_percentile():
     assert lateness.percentile_ms([0] * lateness.BUCKETS, 0.5) is None
 
