@@ -11,7 +11,7 @@ PAGE = (ROOT / "docs" / "events.md").read_text()
 # It is sent to one subscriber, and not told to all.
 NEVER_WRITTEN = {"test.event"}
 _AREAS = "task|job|lane|limit|subscription|campaign|installation|site|tenant|member|test|article|product"
-_NAME = re.compile(rf"""["']((?:{_AREAS})\.[a-z_]+)["']""")
+_NAME = re.compile(rf"""(?<!attrgetter\()["']((?:{_AREAS})\.[a-z_]+)["']""")
 
 
 def told_in(*folders: str) -> set[str]:
