@@ -9,7 +9,7 @@ from .stack import Stack, empty_tables, execute, query, wait_settled
 
 GOALS = {"ratio_to_floor": {"at_least": 0.85}, "cold_per_s": {"at_least": 44_000}}
 TASKS = 100_000
-ROUNDS = 3
+ROUNDS = 5
 WARM_UP = 1_000
 TYPE = "BENCH_STAMP"
 

@@ -68,6 +68,10 @@ LIVE = ["punctual_task", "punctual_batch"]
 REST = ["punctual_past", "punctual_past_batch", "punctual_outbox", "punctual_attempt"]
 
 
+class TooMuch(SystemExit):
+    """Long after the last task was due, not all of them had run."""
+
+
 class Look(NamedTuple):
     at: float  # epoch seconds
     live_bytes: int
@@ -125,7 +129,12 @@ def run(stack: Stack, rate: int | None = None, seconds: int = SECONDS) -> dict:
     print("  p95 in ms, part by part:", *(f"{part.p95:.0f}" for part in parts), flush=True)
 
     def holds_at(tried: int) -> bool:
-        short = measure(stack, tried, min(seconds, SEARCH_SECONDS))
+        try:
+            short = measure(stack, tried, min(seconds, SEARCH_SECONDS))
+        except TooMuch as why:
+            stack.stop()
+            print(f"  {tried:,} tasks/s: {why}", flush=True)
+            return False
         print(f"  {tried:,} tasks/s: p95 {short.p95:.0f} ms, p99 grows {short.p99_growth:.2f}-fold", flush=True)
         return short.holds
 
@@ -265,7 +274,7 @@ def _wait_run(expected: int, last: float) -> None:
     # The number of records costs nothing to ask for, and is never less than those of them that count.
     while record.count() < expected or len(_due_before(last)) < expected:
         if time.monotonic() > deadline:
-            raise SystemExit(
+            raise TooMuch(
                 f"only {len(_due_before(last))} of {expected} tasks had run {OVERTIME_SECONDS} s after the last was due"
             )
         time.sleep(0.5)
