@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
 from .phrases import counted, first_line, for_outsiders, span
 from .said import Said, packed, said, said_of, unpacked
+from .wildcards import matches, refused
 
 WELL_AFTER_SECONDS = 60.0  # what is found by looking is over when it has not been found for so long
 SOON_SECONDS = 5.0  # the first alert waits so long for others of the same cause
@@ -132,7 +132,7 @@ class Scope:
     def _covers_type(self, seen: Occurrence) -> bool:
         if not self.task_types or seen.condition in (*OPERATORS_ONLY, Condition.SUSPENDED, Condition.QUOTA):
             return True
-        return any(fnmatchcase(seen.task_type, pattern) for pattern in self.task_types)
+        return any(matches(pattern, seen.task_type) for pattern in self.task_types)
 
     def _least_seconds(self, condition: Condition) -> float:
         least = {Condition.LATE: self.late_seconds, Condition.RUNNING: self.running_seconds}.get(condition)
@@ -286,6 +286,8 @@ def digest_title(count: int) -> str:
 def refused_patterns(patterns: Sequence[str]) -> str | None:
     """Why these can't be patterns of task types; None if they can."""
     for one in patterns:
-        if not isinstance(one, str) or not 0 < len(one) <= 100 or not one.isprintable():
+        if not isinstance(one, str) or not one or not one.isprintable():
             return f"{one!r:.60} is not a pattern of task types; give names, with * for any letters, such as INVOICE_*."
+        if too_much := refused(one):
+            return too_much
     return None

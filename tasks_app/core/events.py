@@ -12,6 +12,7 @@ from uuid import UUID
 
 from .errors import InvalidConfiguration, InvalidTask, nearest, shown
 from .states import Status
+from .wildcards import matches, refused
 
 NAME_LENGTH = 50
 NAME_RULE = "lower-case words joined by dots, the noun first, such as 'order.paid'"
@@ -595,20 +596,16 @@ class Patterns:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.patterns = tuple(patterns)
-        self._rules = [(_regex(one.removeprefix("!")), not one.startswith("!")) for one in self.patterns]
+        self._rules = [(one.removeprefix("!"), not one.startswith("!")) for one in self.patterns]
         self._known: dict[str, bool] = {}
 
     def __contains__(self, name: str) -> bool:
         if name not in self._known:
-            self._known[name] = next((yes for rule, yes in reversed(self._rules) if rule.fullmatch(name)), False)
+            self._known[name] = next((yes for rule, yes in reversed(self._rules) if matches(rule, name)), False)
         return self._known[name]
 
     def __repr__(self) -> str:
         return f"Patterns({list(self.patterns)!r})"
-
-
-def _regex(pattern: str) -> re.Pattern:
-    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")))
 
 
 def problems_of(patterns: Sequence[object], where: str) -> Iterator[str]:
@@ -620,7 +617,9 @@ def problems_of(patterns: Sequence[object], where: str) -> Iterator[str]:
                 "which * stands for any characters, such as 'task.dead', 'task.*' or '*'. With ! in front it leaves "
                 "events out."
             )
-        elif _about_ours(one) and not any(_regex(one.removeprefix("!")).fullmatch(name) for name in KINDS):
+        elif too_much := refused(one):
+            yield f"{where} has {too_much}"
+        elif _about_ours(one) and not any(matches(one.removeprefix("!"), name) for name in KINDS):
             yield (
                 f"{where} has {one!r}, and there is no such event.{nearest(one.removeprefix('!'), KINDS)} "
                 "docs/events.md lists them all."

@@ -13,6 +13,7 @@ from tasks_app.core.errors import InvalidTask, NameTaken, NotThere, nearest, sho
 from tasks_app.core.events import KINDS, problems_of
 from tasks_app.core.targets import Target, ToWebhook, as_stored
 from tasks_app.core.tenants import INTERNAL_TENANT, TENANT_LENGTH
+from tasks_app.core.wildcards import PATTERN_LENGTH, refused
 from tasks_app.database import atomic
 from tasks_app.models import Delivery, OutboxWindow, Subscription
 from tasks_app.sql import run
@@ -25,7 +26,6 @@ from .request import checked_instant, checked_name
 
 NAME_LENGTH = 100
 MOST_PATTERNS = 100
-PATTERN_LENGTH = 100
 REASON_LENGTH = 1_000  # of what is kept of why it was suspended
 
 Place = tuple[int, int, int]  # a cursor: a window, a row of it, and so many events of that
@@ -217,6 +217,8 @@ def _patterns(what: str, given: Iterable[str]) -> list[str]:
     patterns = [checked_name(what, one, PATTERN_LENGTH) for one in given]
     if len(patterns) > MOST_PATTERNS:
         raise InvalidTask(f"{what} has {len(patterns)} patterns; {MOST_PATTERNS} is the most. Use * in some of them.")
+    if too_much := next(filter(None, map(refused, patterns)), None):
+        raise InvalidTask(f"{what} has {too_much}")
     return patterns
 
 

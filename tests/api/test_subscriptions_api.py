@@ -69,6 +69,8 @@ def test_a_name_is_taken_once(api):
     [
         ({"events": []}, "events is empty"),
         ({"events": ["task.deed"]}, "task.deed"),
+        ({"events": ["*" * 40 + "z"]}, "has 40 wildcards (*); a pattern has at most 5"),
+        ({"task_types": ["*" * 40 + "z"]}, "has 40 wildcards (*); a pattern has at most 5"),
         ({"target": {}}, "the target of a webhook needs url"),
         ({"target": {"url": "http://127.0.0.1/"}}, "127.0.0.1"),
         ({"target": {"url": "ftp://example.com"}}, "ftp://example.com"),

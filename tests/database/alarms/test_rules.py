@@ -35,6 +35,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
         ({"conditions": ("running",), "running_seconds": -1}, "needs running_seconds"),
         ({"conditions": ("trouble",)}, "only a rule for all tenants"),
         ({"task_types": ("",)}, "not a pattern"),
+        ({"task_types": ("*" * 40 + "z",)}, "a pattern has at most 5"),
         ({"task_types": tuple(f"T{n}" for n in range(51))}, "at most 50"),
         ({"job": 999}, "there is no job 999"),
         ({"channels": ()}, "name 1 to 10"),

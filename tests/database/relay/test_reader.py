@@ -40,6 +40,8 @@ def test_an_event_has_all_that_the_row_says_of_it():
         ({"events": ["task.dead"], "tenant": "acme"}, ["other"]),
         ({"events": ["*"], "task_types": ["T_Q*"]}, ["dead"]),
         ({"events": ["*"], "task_types": ["*", "!T_QUIET"]}, ["failed", "other"]),
+        # Stored before patterns had limits.
+        ({"events": ["*" * 200 + "d"], "task_types": ["*" * 200 + "z", "*" * 200 + "T"]}, ["dead"]),
     ],
 )
 def test_it_gets_what_it_wants_and_nothing_else(wants, gets):
