@@ -18,6 +18,8 @@ HEADER_LENGTH = 4_096
 NAME_LENGTH = 100
 PLACEHOLDERS = ("token", "key", "tenant", "job", "fire_time", "attempt", "task_id")
 ADDRESSES = ("complete_url", "fail_url", "progress_url")  # placeholders too, if the outcome may be reported later
+MOST_PLACEHOLDERS = 1_000
+TEMPLATE_LENGTH = 65_536  # characters of all texts of a call that may have placeholders
 WITH_BODY = ("POST", "PUT", "PATCH")
 
 # What it sends itself: nobody may pretend to be it, and nothing may come twice.
@@ -33,7 +35,7 @@ _OF_CONNECTION |= {"te", "trailer", "keep-alive", "proxy-connection", "proxy-aut
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _VALUE = re.compile(r"[\t -~]*")
 _SECRET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-_PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_PLACEHOLDER = re.compile(r"\{\{([^{}]*+)\}\}")  # possessive, so that a place is never tried again
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -96,7 +98,9 @@ def checked_callback(callback: Callback) -> Receiver:
         checked_lease(callback.later, "later: ")
     _refuse_bad_headers(callback)
     known = PLACEHOLDERS if callback.later is None else (*PLACEHOLDERS, *ADDRESSES)
-    for text in _texts_of(callback):
+    templates = [text for text in _texts_of(callback) if "{{" in text]
+    _refuse_too_much(templates)
+    for text in templates:
         _refuse_unknown_placeholder(text, known)
     return receiver
 
@@ -157,8 +161,8 @@ def filled(value: Any, facts: Mapping[str, Any]) -> Any:
             if "{{" not in value:
                 return value
             if (whole := _PLACEHOLDER.fullmatch(value)) is not None:
-                return facts[whole[1]]
-            return _PLACEHOLDER.sub(lambda found: _as_text(facts[found[1]]), value)
+                return facts[_name(whole)]
+            return filled_text(value, facts)
         case dict():
             return {name: filled(one, facts) for name, one in value.items()}
         case list():
@@ -168,7 +172,11 @@ def filled(value: Any, facts: Mapping[str, Any]) -> Any:
 
 
 def filled_text(text: str, facts: Mapping[str, Any]) -> str:
-    return _PLACEHOLDER.sub(lambda found: _as_text(facts[found[1]]), text) if "{{" in text else text
+    return _PLACEHOLDER.sub(lambda found: _as_text(facts[_name(found)]), text) if "{{" in text else text
+
+
+def _name(placeholder: re.Match) -> str:
+    return placeholder[1].strip()
 
 
 def usual_body(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,15 +206,29 @@ def _texts_of(callback: Callback) -> Iterator[str]:
             level += one
 
 
+def _refuse_too_much(templates: Sequence[str]) -> None:
+    if (length := sum(map(len, templates))) > TEMPLATE_LENGTH:
+        raise InvalidTask(
+            f"this callback has {length:,} characters in texts with {{{{; a callback has at most {TEMPLATE_LENGTH:,}. "
+            "Send an id instead of the data, or put long texts without {{ in strings of their own."
+        )
+    if (number := sum(1 for text in templates for _ in _PLACEHOLDER.finditer(text))) > MOST_PLACEHOLDERS:
+        raise InvalidTask(
+            f"this callback has {number:,} placeholders; a callback has at most {MOST_PLACEHOLDERS:,}. Send each value "
+            "once."
+        )
+
+
 def _refuse_unknown_placeholder(text: str, known: Sequence[str]) -> None:
     for found in _PLACEHOLDER.finditer(text):
-        if found[1] in ADDRESSES and found[1] not in known:
+        name = _name(found)
+        if name in ADDRESSES and name not in known:
             raise InvalidTask(
                 f"the placeholder {found[0]} is an address to report to, and there is none without `later`. Say within "
                 "how many seconds something is heard of the work, such as later=3600."
             )
-        if found[1] not in known:
+        if name not in known:
             raise InvalidTask(
-                f"the placeholder {shown(found[0])} is unknown.{nearest(found[1], known)} There are "
+                f"the placeholder {shown(found[0])} is unknown.{nearest(name, known)} There are "
                 f"{', '.join(f'{{{{{name}}}}}' for name in known)}."
             )

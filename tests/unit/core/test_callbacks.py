@@ -1,11 +1,14 @@
 """What a callback may be: each mistake is told when it is scheduled, with the value, the rule and the way out."""
 
+from contextlib import suppress
+
 import pytest
 
 from tasks_app.core.callbacks import Callback, checked_callback, filled, filled_text
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.hosts import checked_host_name, checked_limit, host_of, try_after
 from tasks_app.core.receivers import receiver_of
+from tests.support.cpu import ends_in_time
 
 URL = "https://shop.example.com/orders"
 FACTS = {"token": "t-1", "key": 'a "b"', "job": None, "attempt": 2, "fire_time": "2026-11-16T12:00:00Z"}
@@ -36,6 +39,9 @@ FACTS = {"token": "t-1", "key": 'a "b"', "job": None, "attempt": 2, "fire_time":
         ({"headers": {f"X-{n}": "" for n in range(51)}}, "51 headers are too many"),
         ({"json": {"a": ["{{atempt}}"]}}, "'{{atempt}}' is unknown. Did you mean 'attempt'?"),
         ({"text": "{{ }}"}, "is unknown"),
+        ({"text": "{{\n " + "x" * 60_000 + "}}"}, "is unknown"),
+        ({"text": "{{key}}" + " " * 65_530}, "has 65,537 characters in texts with {{; a callback has at most 65,536"),
+        ({"json": ["{{key}}" * 600, "{{key}}" * 401]}, "has 1,001 placeholders; a callback has at most 1,000"),
         ({"later": 0}, "later: lease=0 must be"),
         ({"later": 10.0**9}, "at most 30 days"),
     ],
@@ -53,6 +59,26 @@ def test_what_is_well_is_taken():
 
     assert str(checked_callback(callback)) == "https://shop.example.com"
     assert set(callback.secrets) == {"Authorization"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{{" + " " * 200_000, "{{ " * 70_000, "{" * 200_000, "{{ " + "a " * 100_000, "{{" + "\n" * 100_000 + "{{ key }}"],
+    ids=["spaces", "openings", "braces", "words", "lines"],
+)
+def test_no_text_takes_long_to_check_or_to_fill_in(text):
+    def both():
+        with suppress(InvalidTask):
+            checked_callback(Callback(URL, text=text))
+        filled_text(text, FACTS)
+        filled(text, FACTS)
+
+    assert ends_in_time(both)
+
+
+def test_a_placeholder_may_have_any_space_around_its_name():
+    assert filled("{{\n\t key \u2003}}", FACTS | {"key": 5}) == 5
+    assert filled_text("{{{ key }}} {{}", FACTS | {"key": 5}) == "{5} {{}"
 
 
 def test_placeholders_are_filled_in_where_they_stand_and_a_whole_one_keeps_its_kind():
