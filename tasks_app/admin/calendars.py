@@ -90,7 +90,7 @@ class CalendarForm(CalendarOrderForm):
         file = given.get("ics")
         if file is not None and "days_off" in given:
             try:
-                read = calendars.read_file(file.read())
+                read = calendars.read_file(file.read(calendars.MOST_BYTES + 1))
             except PunctualError as error:
                 self.add_error("ics", f"{file.name[:80]}: {error}")
             else:

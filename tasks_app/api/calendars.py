@@ -102,7 +102,7 @@ def create_calendar(request: HttpRequest, body: CalendarIn, idempotency_key: Key
 @router.post("/import", response=CalendarFileOut, summary="Fill a calendar from an iCalendar file")
 @mutation
 def import_calendar(request: HttpRequest, body: CalendarFileIn, idempotency_key: Key = None):
-    """Needs the extra `calendars` on the server."""
+    """A file may have 500,000 bytes, and its events may go through 100,000 days."""
     asked, by = _may_change(request), operator(request, body.reason)
     done = calendars.import_calendar(
         body.name, body.ics, by, tenant=asked.tenant, years=body.years, replace=body.replace

@@ -1,38 +1,37 @@
 """Days off from an iCalendar file (RFC 5545): its all-day events, those that recur as far as a horizon.
 
-Needs the extra `calendars`. What a calendar can't have, such as an event with a time of day, is left out and told.
+The cost of a file is bounded by its size, which is limited: each line is read once, and the days that all its events
+and rules go through are counted. What a calendar can't have, such as an event with a time of day, is left out and
+reported.
 """
 
-import time
-from calendar import monthrange
-from collections import Counter, defaultdict
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-
-from dateutil.rrule import rrulestr
-from icalendar import Calendar, Event
+from datetime import date, timedelta
 
 from .calendars import MOST_DAYS, YEARS
-from .errors import InvalidTask
+from .errors import InvalidTask, shown
 from .phrases import counted
+from .recurrence import WITHIN_A_DAY, Budget, Rule, Spent, day_of, is_time
 
-MOST_BYTES = 10_000_000
+MOST_BYTES = 500_000
+MOST_STEPS = 100_000  # days that the events of a file may go through, all together; a rule adds its letters
 YEARS_AHEAD = 10  # as far as recurring events are expanded
 LONGEST_EVENT = 366  # days
-MOST_SECONDS = 10.0  # that all events of a file take
-_RECURS = ("DAILY", "WEEKLY", "MONTHLY", "YEARLY")
-# What the standard has for some frequencies only. With others there are rules that never happen, and dateutil would try
-# each day until the year 9999.
-_ONLY_FOR = {
-    "BYYEARDAY": {"YEARLY"},
-    "BYWEEKNO": {"YEARLY"},
-    "BYMONTHDAY": {"DAILY", "MONTHLY", "YEARLY"},
-    "BYSETPOS": {"MONTHLY", "YEARLY"},
-    "BYEASTER": {"YEARLY"},
-}
 _DAY = timedelta(days=1)
+# Properties of an event, and where components begin and end; all other lines are without meaning here.
+_LINE = re.compile(
+    r"^(BEGIN|END|DTSTART|DTEND|DURATION|EXDATE|EXRULE|RDATE|RECURRENCE-ID|RRULE|STATUS|SUMMARY|UID)([;:].*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DURATION = re.compile(r"([+-])?P(?:(\d{1,9})W|(?:(\d{1,9})D)?(?:T(?:\d{1,9}[HMS])*)?)")
+_ESCAPED = re.compile(r"\\(.)")
+_LONGEST_SHOWN = 100
+
+Event = dict[str, list[str]]  # the values of each property
 
 
 @dataclass(frozen=True)
@@ -47,37 +46,36 @@ class _LeftOut(Exception):
     """Why an event is left out."""
 
 
-def read_days(content: bytes, today: date, years: int = YEARS_AHEAD, *, seconds: float = MOST_SECONDS) -> Read:
+def read_days(content: bytes, today: date, years: int = YEARS_AHEAD) -> Read:
     """The days of all events that last whole days, from the beginning of last year to so many years ahead."""
-    deadline = time.monotonic() + seconds
     low, high = date(today.year - 1, 1, 1), date(min(today.year + years, YEARS[1]), 12, 31)
     events = _events(content)
-    changed: dict[str, set[date]] = defaultdict(set)
-    for uid, day in _changed(events):
-        changed[uid].add(day)
+    changed, budget = _changed(events), Budget(MOST_STEPS)
     found: dict[date, str] = {}
-    reasons: Counter[str] = Counter()
-    for number, event in enumerate(events):
-        if time.monotonic() > deadline:
-            raise InvalidTask(
-                f"{number:,} of the {len(events):,} events of the file took more than {seconds:g} seconds to read. "
-                "Leave out what is no holiday, or events that recur in complicated ways."
-            )
+    reasons: defaultdict[str, list[Event]] = defaultdict(list)
+    for event in events:
         try:
-            name, days = str(event.get("SUMMARY") or ""), list(_days(event, changed, low, high))
+            days = _days(event, changed, low, high, budget)
         except _LeftOut as reason:
-            reasons[str(reason)] += 1
+            reasons[str(reason)].append(event)
             continue
+        except Spent:
+            raise InvalidTask(
+                f"the events of the file go through more than {MOST_STEPS:,} days, up to {_words(event)}. Correct the "
+                "rule of this event or give it a DTSTART near today, expand fewer years, or leave out what is no "
+                "holiday."
+            ) from None
         if not days:
-            reasons[f"none of whose days lies between {low} and {high}"] += 1
+            reasons[f"none of whose days lies between {low} and {high}"].append(event)
+        name = _name(event)
         for day in days:
             found.setdefault(day, name)
-            if len(found) > MOST_DAYS:
-                raise InvalidTask(
-                    f"the file has more than {MOST_DAYS:,} days between {low} and {high}, which is the most a calendar "
-                    "lists. Expand fewer years, or leave out what is no holiday."
-                )
-    left_out = tuple(f"{counted(count, 'event')} {words} left out." for words, count in _told(reasons))
+        if len(found) > MOST_DAYS:
+            raise InvalidTask(
+                f"the file has more than {MOST_DAYS:,} days between {low} and {high}, which is the most a calendar "
+                "lists. Expand fewer years, or leave out what is no holiday."
+            )
+    left_out = tuple(_sentences(reasons))
     if not found:
         raise InvalidTask(
             " ".join(
@@ -87,129 +85,152 @@ def read_days(content: bytes, today: date, years: int = YEARS_AHEAD, *, seconds:
     return Read(dict(sorted(found.items())), left_out)
 
 
-def _told(reasons: Counter[str]) -> Iterator[tuple[str, int]]:
-    for reason, count in reasons.most_common():
-        yield f"{reason} {'was' if count == 1 else 'were'}", count
+def _sentences(reasons: Mapping[str, list[Event]]) -> Iterator[str]:
+    for reason, events in sorted(reasons.items(), key=lambda one: -len(one[1])):
+        words = f"{counted(len(events), 'event')} {reason} {'was' if len(events) == 1 else 'were'} left out."
+        recurring = next((one for one in events if "RRULE" in one), None)
+        if recurring:
+            words += f" One is {_words(recurring)}: correct its rule, or add its days by hand."
+        yield words
+
+
+def _words(event: Event) -> str:
+    """The event as its reader can find it in the file."""
+    lines = [f"{name}:{value}" for name in ("DTSTART", "RRULE", "EXRULE") for value in event.get(name, ())[:1]]
+    return f"the event {shown(_name(event))} with {shown(' '.join(lines)[:_LONGEST_SHOWN])}"
 
 
 def _events(content: bytes) -> list[Event]:
     if not content.strip():
         raise InvalidTask("the file is empty; give an iCalendar file (.ics).")
     if len(content) > MOST_BYTES:
-        raise InvalidTask(f"the file has {len(content):,} bytes; an iCalendar file may have {MOST_BYTES:,}.")
-    try:
-        calendars = Calendar.from_ical(content, multiple=True)
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        raise InvalidTask(f"this is not an iCalendar file (.ics): {str(error)[:120]}") from None
-    if not calendars:
+        raise InvalidTask(
+            f"the file has more than {MOST_BYTES:,} bytes, which is the most for an iCalendar file. Leave out what is "
+            "no holiday, or import it in parts."
+        )
+    text = content.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n").lstrip()
+    if not re.match("BEGIN:VCALENDAR", text, re.IGNORECASE):
+        raise InvalidTask(f"this is not an iCalendar file (.ics): it begins with {shown(text[:30])}.")
+    found: list[Event] = []
+    opened: list[tuple[str, Event]] = []  # components, the outermost first
+    for name, rest in _LINE.findall(re.sub(r"\n[ \t]", "", text)):
+        match name.upper():
+            case "BEGIN":
+                opened.append((rest[1:].strip().upper(), {}))
+                if opened[-1][0] == "VEVENT":
+                    found.append(opened[-1][1])
+            case "END":
+                if not opened or opened[-1][0] != rest[1:].strip().upper():
+                    words = opened[-1][0] if opened else "BEGIN"
+                    raise InvalidTask(f"this is not an iCalendar file (.ics): {shown(name + rest)} follows {words}.")
+                opened.pop()
+            case name if opened:
+                opened[-1][1].setdefault(name, []).append(_value(rest))
+    if opened:
         raise InvalidTask("this is not a complete iCalendar file (.ics): no BEGIN:VCALENDAR with its END:VCALENDAR.")
-    return [event for one in calendars for event in one.walk("VEVENT")]
+    return found
 
 
-def _changed(events: list[Event]) -> Iterator[tuple[str, date]]:
-    """The days of recurring events that events of their own replace."""
+def _value(rest: str) -> str:
+    """What follows the first colon that is not within quotes, as in DTSTART;TZID="a:b":20261225T090000."""
+    if rest[0] == ":":
+        return rest[1:]
+    quoted = rest.split('"')
+    for place in range(0, len(quoted), 2):
+        _, colon, rest = quoted[place].partition(":")
+        if colon:
+            return '"'.join([rest, *quoted[place + 1 :]])
+    return ""
+
+
+def _name(event: Event) -> str:
+    text = event.get("SUMMARY", [""])[0]
+    return _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], text)
+
+
+def _uid(event: Event) -> str:
+    return event.get("UID", [""])[0]
+
+
+def _changed(events: list[Event]) -> dict[str, set[date]]:
+    """The days of recurring events that events of their own replace, by UID."""
+    changed: defaultdict[str, set[date]] = defaultdict(set)
     for one in events:
         if "RECURRENCE-ID" in one:
             with suppress(_LeftOut):
-                yield str(one.get("UID")), _day_of(one, "RECURRENCE-ID")
+                changed[_uid(one)].add(_day_of(one, "RECURRENCE-ID"))
+    return changed
 
 
-def _days(event: Event, changed: Mapping[str, Set[date]], low: date, high: date) -> Iterator[date]:
-    if str(event.get("STATUS") or "").upper() == "CANCELLED":
+def _days(event: Event, changed: Mapping[str, Set[date]], low: date, high: date, budget: Budget) -> list[date]:
+    if event.get("STATUS", [""])[0].strip().upper() == "CANCELLED":
         raise _LeftOut("that is cancelled")
     first = _day_of(event, "DTSTART")
     length = _length(event, first)
-    replaced = changed.get(str(event.get("UID")), set()) if "RRULE" in event else set()
-    exceptions = replaced | _listed(event, "EXDATE")
-    for start in {*_starts(event, first, low - LONGEST_EVENT * _DAY, high), *_listed(event, "RDATE")} - exceptions:
-        begin, end = start.toordinal(), start.toordinal() + length
-        for number in range(max(begin, low.toordinal()), min(end, high.toordinal() + 1)):
-            yield date.fromordinal(number)
+    exceptions = _listed(event, "EXDATE")
+    replaced = changed.get(_uid(event), set()) if "RRULE" in event else set()
+    earliest = low - LONGEST_EVENT * _DAY
+    starts = set(_recurring(event, "RRULE", first, earliest, high, budget)) if "RRULE" in event else {first}
+    starts |= _listed(event, "RDATE")
+    if "EXRULE" in event:
+        starts -= set(_recurring(event, "EXRULE", first, earliest, high, budget))
+    found: list[date] = []
+    reached = low.toordinal()
+    for start in sorted(starts):
+        if start in exceptions or start in replaced:
+            continue
+        begin = max(start.toordinal(), reached)  # days that several occurrences share are taken once
+        reached = max(reached, min(start.toordinal() + length, high.toordinal() + 1))
+        budget.spend(max(0, reached - begin))
+        found += map(date.fromordinal, range(begin, reached))
+    return found
 
 
 def _day_of(event: Event, name: str) -> date:
     """A property that is a whole day."""
+    values = event.get(name, ())
+    if not values:
+        raise _LeftOut(f"without {name}")
     try:
-        value = event[name].dt
-    except KeyError:
-        raise _LeftOut(f"without {name}") from None
-    except Exception:  # whatever icalendar makes of a value that it can't read
+        (value,) = values
+        day = day_of(value)
+    except ValueError:
         raise _LeftOut(f"whose {name} can't be read") from None
-    if isinstance(value, datetime) or not isinstance(value, date):
+    if is_time(value):
         raise _LeftOut("with a time of day")
-    return value
+    return day
 
 
 def _length(event: Event, first: date) -> int:
     """In days; an event without an end lasts one."""
+    length = 1
     if "DTEND" in event:
         length = (_day_of(event, "DTEND") - first).days
     elif "DURATION" in event:
-        try:
-            length = event["DURATION"].dt.days
-        except Exception:
-            raise _LeftOut("whose DURATION can't be read") from None
-    else:
-        length = 1
+        found = _DURATION.fullmatch(event["DURATION"][0].strip().upper())
+        if found is None:
+            raise _LeftOut("whose DURATION can't be read")
+        length = 0 if found[1] == "-" else 7 * int(found[2] or 0) + int(found[3] or 0)
     if length > LONGEST_EVENT:
         raise _LeftOut(f"of more than {LONGEST_EVENT} days")
     return max(length, 1)
 
 
-def _starts(event: Event, first: date, low: date, high: date) -> Iterator[date]:
-    if "RRULE" not in event:
-        yield first
-        return
-    rules = event["RRULE"]
-    for rule in rules if isinstance(rules, list) else [rules]:
+def _recurring(event: Event, name: str, first: date, low: date, high: date, budget: Budget) -> Iterator[date]:
+    for text in event[name]:
+        budget.spend(len(text))
         try:
-            parts = {name.upper(): values for name, values in rule.items()}
-            frequency = str(parts["FREQ"][0]).upper()
-            until = parts.pop("UNTIL", [high])[0]
-            text = ";".join(f"{name}={','.join(map(_written, values))}" for name, values in parts.items())
-            begin = datetime(first.year, first.month, first.day)  # noqa: DTZ001  (a day has no zone)
-            if any(frequency not in _ONLY_FOR.get(name, {frequency}) for name in parts):
-                raise ValueError(text)
-            reads = frequency in _RECURS and _goes_on(parts) and _happens(parts)
-            times = rrulestr(text, dtstart=begin) if reads else ()
-        except Exception:
-            raise _LeftOut("whose RRULE can't be read") from None
-        if frequency not in _RECURS:
+            rule = Rule.of(text.strip())
+        except ValueError:
+            raise _LeftOut(f"whose {name} can't be read") from None
+        if rule.frequency in WITHIN_A_DAY:
             raise _LeftOut("that recurs more than once a day")
-        if not _goes_on(parts):
-            raise _LeftOut("whose RRULE has an INTERVAL of less than 1")
-        last = min(high, until.date() if isinstance(until, datetime) else until)
-        for at in times:
-            if at.date() > last:
-                break
-            if at.date() >= low:
-                yield at.date()
-
-
-def _goes_on(parts: dict) -> bool:
-    """Whether it gets from one time to the next: with an interval of 0 it never does."""
-    return all(int(value) >= 1 for value in parts.get("INTERVAL", ()))
-
-
-def _happens(parts: dict) -> bool:
-    """Whether one of its months has one of its days. Of a rule that never happens, each day until 9999 is tried."""
-    months, days = parts.get("BYMONTH"), parts.get("BYMONTHDAY")
-    if not months or not days:
-        return True
-    return any(abs(int(day)) <= monthrange(2024, int(month))[1] for month in months for day in days)
-
-
-def _written(value: object) -> str:
-    return value.to_ical().decode() if hasattr(value, "to_ical") else str(value)
+        yield from rule.days(first, low, high, budget)
 
 
 def _listed(event: Event, name: str) -> set[date]:
-    """The days of EXDATE or RDATE, of which an event may have several."""
-    if name not in event:
-        return set()
-    lists = event[name] if isinstance(event[name], list) else [event[name]]
+    """The days of EXDATE or RDATE, of which an event may have several. A period counts by the day it begins on."""
     try:
-        values = [one.dt for listed in lists for one in listed.dts]
-    except Exception:
+        return {day_of(one.partition("/")[0]) for value in event.get(name, ()) for one in value.split(",") if one}
+    except ValueError:
         raise _LeftOut(f"whose {name} can't be read") from None
-    return {one.date() if isinstance(one, datetime) else one for one in values if isinstance(one, date)}

@@ -35,7 +35,6 @@ NEEDS_EXTRA = {
     "tasks_app/client/endpoints.py": "api",
     "tasks_app/archive/": "archive",
     "tasks_app/backup/": "archive",
-    "tasks_app/core/ics_file.py": "calendars",
     "tasks_app/embedded/": "embedded",
     "tasks_app/metrics/": "metrics",
     "tasks_app/engine/operations/declared_jobs/yaml_file.py": "yaml",
@@ -126,7 +125,7 @@ def test_the_checkout_runs_on_versions_that_the_package_allows():
             one = Requirement(line)
             pinned[canonicalize_name(one.name)] = str(one.specifier).removeprefix("==")
 
-    ours = ("admin", "embedded", "api", "archive", "calendars", "metrics", "yaml", "otel")
+    ours = ("admin", "embedded", "api", "archive", "metrics", "yaml", "otel")
     extras = [one for name in ours for one in EXTRAS[name]]
     for one in [*CORE, *extras]:
         name = canonicalize_name(one.name)

@@ -1,8 +1,9 @@
 """Calendars as callers see them: created, changed, deleted, and filled from an iCalendar file."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from tasks_app.core.errors import InvalidConfiguration, InvalidTask, shown
+from tasks_app.core.errors import InvalidTask, shown
+from tasks_app.core.ics_file import MOST_BYTES, Read, read_days
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.calendars import CalendarRequest, add_days
 from tasks_app.lifecycle.calendars import create as create_calendar
@@ -12,10 +13,8 @@ from tasks_app.models import Calendar
 from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
-if TYPE_CHECKING:
-    from tasks_app.core.ics_file import Read  # needs the extra `calendars`
-
 __all__ = [
+    "MOST_BYTES",
     "CalendarRequest",
     "Imported",
     "create_calendar",
@@ -53,14 +52,8 @@ def import_calendar(
     )
 
 
-def read_file(content: bytes | str, years: int = 10) -> "Read":
+def read_file(content: bytes | str, years: int = 10) -> Read:
     """The days of an iCalendar file, and what is left out of it; nothing is written."""
-    try:
-        from tasks_app.core.ics_file import read_days
-    except ImportError:
-        raise InvalidConfiguration(
-            "an iCalendar file can't be read: icalendar is missing. pip install 'django-punctual[calendars]'."
-        ) from None
     if isinstance(years, bool) or not isinstance(years, int) or not YEARS[0] <= years <= YEARS[1]:
         raise InvalidTask(f"years={shown(years)} must be a whole number from {YEARS[0]} to {YEARS[1]}.")
     if not isinstance(content, bytes | str):

@@ -1,15 +1,12 @@
 """`manage.py calendars` and `manage.py firing`: what they do and say, and what they refuse."""
 
-import sys
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.core.errors import InvalidConfiguration
-from tasks_app.engine.operations.calendars import import_calendar
 from tasks_app.models import AuditEntry, Calendar, FiringOverride
-from tests.support.jobs import by, make, now
+from tests.support.jobs import make, now
 
 pytestmark = pytest.mark.django_db
 
@@ -77,13 +74,6 @@ def test_what_can_not_be_imported_is_said(file, tmp_path):
             said("calendars", *args)
         assert words in str(refused.value)
     assert not Calendar.objects.exists()
-
-
-def test_without_the_library_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tasks_app.core.ics_file", None)
-
-    with pytest.raises(InvalidConfiguration, match=r"pip install 'django-punctual\[calendars\]'"):
-        import_calendar("holidays", ICS, by())
 
 
 def test_a_firing_is_skipped_moved_and_restored():

@@ -844,7 +844,7 @@ export class Operations extends HeyApiClient {
     /**
      * Fill a calendar from an iCalendar file
      *
-     * Needs the extra `calendars` on the server.
+     * A file may have 500,000 bytes, and its events may go through 100,000 days.
      */
     public importCalendar<ThrowOnError extends boolean = true>(options: Options<ImportCalendarData, ThrowOnError>): RequestResult<ImportCalendarResponses, ImportCalendarErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<ImportCalendarResponses, ImportCalendarErrors, ThrowOnError, 'data'>({

@@ -111,7 +111,7 @@ def sync_detailed(
 ) -> Response[CalendarFileOut | Problem]:
     """Fill a calendar from an iCalendar file
 
-     Needs the extra `calendars` on the server.
+     A file may have 500,000 bytes, and its events may go through 100,000 days.
 
     Args:
         idempotency_key (str | Unset):
@@ -145,7 +145,7 @@ def sync(
 ) -> CalendarFileOut | Problem | None:
     """Fill a calendar from an iCalendar file
 
-     Needs the extra `calendars` on the server.
+     A file may have 500,000 bytes, and its events may go through 100,000 days.
 
     Args:
         idempotency_key (str | Unset):
@@ -174,7 +174,7 @@ async def asyncio_detailed(
 ) -> Response[CalendarFileOut | Problem]:
     """Fill a calendar from an iCalendar file
 
-     Needs the extra `calendars` on the server.
+     A file may have 500,000 bytes, and its events may go through 100,000 days.
 
     Args:
         idempotency_key (str | Unset):
@@ -206,7 +206,7 @@ async def asyncio(
 ) -> CalendarFileOut | Problem | None:
     """Fill a calendar from an iCalendar file
 
-     Needs the extra `calendars` on the server.
+     A file may have 500,000 bytes, and its events may go through 100,000 days.
 
     Args:
         idempotency_key (str | Unset):
