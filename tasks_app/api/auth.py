@@ -97,8 +97,14 @@ def caller(request: HttpRequest) -> Caller:
 
 def refuse_without(request: HttpRequest, asked: Caller, right: str) -> None:
     """People need the right that the console asks for; tokens that concern all tenants are for that."""
+    request.punctual_permissions = [*permissions_asked(request), right]
     if asked.everywhere and not request.user.has_perm(right):
         raise Problem("SCH_403_FORBIDDEN", f"your account lacks the permission {right}. An administrator can grant it.")
+
+
+def permissions_asked(request: HttpRequest) -> list[str]:
+    """What `refuse_without` has asked for so far."""
+    return getattr(request, "punctual_permissions", [])
 
 
 def for_readers(view: Callable) -> Callable:

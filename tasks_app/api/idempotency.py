@@ -14,6 +14,7 @@ from tasks_app.models import IdempotencyRecord
 from tasks_app.sql import execute
 
 from .auth import caller as caller_of
+from .auth import permissions_asked, refuse_without
 from .headers import REPLAYED, tell, tell_revision
 from .problems import Problem, problem_of, respond
 
@@ -52,18 +53,38 @@ def mutation(view: Callable) -> Callable:
             if stored is None:
                 status, answer = _answer(view, request, given)
                 IdempotencyRecord.objects.create(
-                    tenant=caller.tenant, key=key, fingerprint=fingerprint, status=status, answer=answer
+                    tenant=caller.tenant,
+                    key=key,
+                    fingerprint=fingerprint,
+                    status=status,
+                    answer=answer,
+                    reach=caller.reach | {"permissions": permissions_asked(request)},
                 )
             elif stored.fingerprint != fingerprint:
                 raise Problem(
                     "SCH_422_KEY_REUSED", f"{HEADER} {key!r} was used for another request. Make up a new one."
                 )
             else:
+                _refuse_less(request, stored.reach, key)
                 tell(request, REPLAYED, "true")
                 return _as_stored(request, stored)
         return respond(Problem.again(answer)) if status >= 400 else _told(request, status, answer)
 
     return keyed
+
+
+def _refuse_less(request: HttpRequest, reach: dict | None, key: str) -> None:
+    """Rights change, and all tokens of a tenant share its keys: what the first caller might do, this one may not."""
+    if reach is None:
+        return
+    for permission in reach["permissions"]:
+        refuse_without(request, caller_of(request), permission)
+    if not caller_of(request).covers(reach):
+        raise Problem(
+            "SCH_403_FORBIDDEN",
+            f"{HEADER} {key!r} was used by a caller with more rights, types or lanes than you have, so its answer is "
+            "not for you. Use a token that has them all, or another key.",
+        )
 
 
 def _as_stored(request: HttpRequest, stored: IdempotencyRecord) -> HttpResponse:

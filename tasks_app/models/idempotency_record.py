@@ -13,6 +13,7 @@ class IdempotencyRecord(OurModel):
     fingerprint = models.CharField(max_length=64, help_text="Of the request: the same key with another one is refused.")
     status = models.SmallIntegerField()
     answer = models.JSONField(null=True)
+    reach = models.JSONField(null=True, help_text="The rights of its caller then: a replay needs them too.")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

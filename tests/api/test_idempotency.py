@@ -4,12 +4,17 @@ import json
 import threading
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection, connections
+from django.http import HttpResponse
 
-from tasks_app.engine.operations.api_tokens import issue
+from tasks_app.engine.operations.api_tokens import change, issue
+from tasks_app.engine.operations.members import ADMINISTER, OPERATE, VIEW
 from tasks_app.lifecycle.jobs import lock
 from tasks_app.models import AuditEntry, IdempotencyRecord, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Api
+from tests.support.browser import person
+from tests.support.clients import client_of
 from tests.support.jobs import make
 from tests.support.live import a_beat_is_alive, nobody_is_alive
 from tests.support.marks import commits
@@ -117,6 +122,63 @@ def test_what_one_token_may_not_do_another_of_the_tenant_may_with_the_same_key(c
     done = caller.post("/tasks", task, Idempotency_Key="order 4711")
 
     assert (refused.code, done.status) == ("SCH_403_TYPE_CLOSED", 201)
+
+
+TASK = {"task_type": "T_QUIET", "key": "order 4711"}
+
+
+@pytest.mark.parametrize(
+    "narrower",
+    [{"types": ["T_PLAIN"]}, {"lanes": ["low"]}, {"rights": ["schedule"]}],
+    ids=["types", "lanes", "rights"],
+)
+def test_an_answer_is_not_replayed_to_who_may_do_less_than_its_first_caller(narrower):
+    """Another token of the tenant, or the same one after its rights have shrunk."""
+    row, text = issue("one", "default", operator(), can_write=True)
+    one, other = Api(token=text), Api(token=issue("other", "default", operator(), **{"can_write": True} | narrower)[1])
+    done = one.post("/tasks", TASK, Idempotency_Key="order 4711")
+    to_other = other.post("/tasks", TASK, Idempotency_Key="order 4711")
+    change(row.id, operator(), **narrower)
+    later = one.post("/tasks", TASK, Idempotency_Key="order 4711")
+
+    assert done.status == 201
+    for refused in (to_other, later):
+        assert (refused.status, refused.code) == (403, "SCH_403_FORBIDDEN")
+        assert "Use a token that has them all, or another key." in refused.body["detail"]
+
+
+def test_who_may_change_only_their_own_gets_no_answer_about_what_is_anothers():
+    ann, bea = (Api(token=issue(name, "default", operator(), rights=["schedule"])[1]) for name in ("ann", "bea"))
+    first, anothers, again = (one.post("/tasks", TASK, Idempotency_Key="order 4711") for one in (ann, bea, ann))
+
+    assert (first.status, anothers.code, again.body) == (201, "SCH_403_FORBIDDEN", first.body)
+
+
+def test_a_permission_that_was_taken_away_is_asked_for_again():
+    """Of people with rights in all tenants, some operations ask for a permission of their own."""
+    otto = person("otto", *VIEW, *OPERATE, *ADMINISTER, "tasks_app.operate_tenant")
+    logged_in = client_of(otto)
+
+    def suspend() -> HttpResponse:
+        headers = {"Idempotency-Key": "once"}
+        return logged_in.post(
+            "/api/v1/tenants/acme/suspend", {"reason": "unpaid"}, content_type="application/json", headers=headers
+        )
+
+    first, again = suspend(), suspend()
+    otto.user_permissions.remove(Permission.objects.get(codename="operate_tenant"))
+    later = suspend()
+
+    assert (first.status_code, again.json()) == (200, first.json())
+    assert (later.status_code, later.json()["code"]) == (403, "SCH_403_FORBIDDEN")
+
+
+def test_an_answer_is_replayed_to_those_who_may_do_as_much(caller):
+    narrow = Api(token=issue("narrow", "default", operator(), can_write=True, types=["T_QUIET", "T_PLAIN"])[1])
+    first = narrow.post("/tasks", TASK, Idempotency_Key="order 4711")
+    again = caller.post("/tasks", TASK, Idempotency_Key="order 4711")
+
+    assert (first.status, again.status, again.body) == (201, 201, first.body)
 
 
 def test_the_record_and_the_deed_are_one_transaction(caller):

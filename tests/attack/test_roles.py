@@ -50,7 +50,7 @@ pytestmark = pytest.mark.django_db
 OWN = [one for one in OPERATIONS if not one.path.startswith("/stock") and one.id not in endpoints.NOBODY_IS_ASKED]
 NOBODY = 987_654_321
 OPERATING = (Role.OPERATOR, Role.ADMIN)
-HEADERS = {"If-Match": "1", "Idempotency-Key": "k"}
+HEADERS = {"If-Match": "1", "Idempotency-Key": "of a person"}
 # Pages of those who run the installation: what they show is of all tenants, or of none.
 PLATFORM = {
     *("lane", "fleet", "health", "forecast", "job_forecast", "job_panel", "task_decrypt"),
@@ -135,7 +135,7 @@ def test_a_role_may_call_what_the_table_says_and_nothing_else(role, redis):
         return answer.status_code, answer.json() if answer.content else {}
 
     def by_token(one: Operation, url: str, body: dict | None) -> tuple[int, dict]:
-        answer = token.call(one.method, url, body, If_Match="1", Idempotency_Key="k")
+        answer = token.call(one.method, url, body, If_Match="1", Idempotency_Key="of a token")
         return answer.status, answer.body or {}
 
     # What is refused to a role and not to the next is always tried; of the rest, and of what it may, a part.

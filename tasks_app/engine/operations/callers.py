@@ -1,5 +1,6 @@
 """Who calls the API, for which tenant, and what is open to them."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -42,6 +43,27 @@ class Caller:
     @property
     def grant(self) -> Grant:
         return Grant(self.rights, self.types, self.lanes, self.until)
+
+    @property
+    def reach(self) -> dict[str, object]:
+        """What it may do, as it is stored beside what it did."""
+        return {
+            "name": self.name,
+            "rights": sorted(self.rights),
+            "types": None if self.types is None else sorted(self.types),
+            "lanes": None if self.lanes is None else sorted(self.lanes),
+            "everywhere": self.everywhere,
+        }
+
+    def covers(self, reach: dict) -> bool:
+        """Whether it may do all that the caller of then could. One that may change only its own must be that caller."""
+        return (
+            self.rights >= set(reach["rights"])
+            and _includes(self.types, reach["types"])
+            and _includes(self.lanes, reach["lanes"])
+            and (self.everywhere or not reach["everywhere"])
+            and (not self.owns_only or self.name == reach["name"])
+        )
 
     def may_see(self, task_type: str) -> bool:
         return self.types is None or task_type in self.types
@@ -98,6 +120,11 @@ class Caller:
                 f"All tenants share {what}, so this is for operators, and for tokens of tenant {INTERNAL_TENANT!r} "
                 "that have all types."
             )
+
+
+def _includes(own: Collection[str] | None, asked: Collection[str] | None) -> bool:
+    """None is all."""
+    return own is None or (asked is not None and set(own) >= set(asked))
 
 
 def _named(types: list[str]) -> str:
