@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-log = logging.getLogger(__name__)
+from tasks_app.core.networks import Network, contains, plain
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+log = logging.getLogger(__name__)
 
 
 def proxy_middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -20,7 +20,7 @@ def proxy_middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Cal
     told: set[str] = set()
 
     def respond(request: HttpRequest) -> HttpResponse:
-        peer = request.META.get("REMOTE_ADDR", "")
+        peer = request.META["REMOTE_ADDR"] = plain(request.META.get("REMOTE_ADDR", ""))
         forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
         if is_trusted(peer, trusted):
             request.META["REMOTE_ADDR"] = client_of(forwarded, peer, trusted)
@@ -41,11 +41,7 @@ def proxy_middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Cal
 def is_trusted(address: str, trusted: Sequence[Network]) -> bool:
     if not address:
         return True  # a unix socket has none, and its file says who may connect
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return any(found in network for network in trusted)
+    return contains(trusted, address)
 
 
 def client_of(forwarded: str, peer: str, trusted: Sequence[Network]) -> str:
@@ -53,7 +49,7 @@ def client_of(forwarded: str, peer: str, trusted: Sequence[Network]) -> str:
     client = peer
     for address in (text.strip() for text in reversed(forwarded.split(","))):
         try:
-            client = str(ipaddress.ip_address(address))
+            client = plain(str(ipaddress.ip_address(address)))
         except ValueError:
             break
         if not is_trusted(client, trusted):

@@ -28,8 +28,16 @@ def problems_of(texts: Iterable[object], setting: str) -> Iterator[str]:
 def contains(networks: Iterable[Network], address: str) -> bool:
     """An address of version 4 that came over a socket of version 6 is what it is in version 4."""
     try:
-        found = ip_address(address)
+        found = ip_address(plain(address))
     except ValueError:
         return False
-    found = getattr(found, "ipv4_mapped", None) or found
     return any(found.version == network.version and found in network for network in networks)
+
+
+def plain(address: str) -> str:
+    """As it is written in its own version: 192.0.2.7 for ::ffff:192.0.2.7. What is no address stays as it is."""
+    try:
+        mapped = getattr(ip_address(address), "ipv4_mapped", None)
+    except ValueError:
+        return address
+    return str(mapped) if mapped else address

@@ -6,6 +6,7 @@ test_behind_proxy.py has people who log in at the real web process.
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from ipaddress import IPv4Address
 
 import pytest
 from django.contrib.auth.models import Group, Permission
@@ -87,6 +88,39 @@ def test_addresses_of_one_network_of_version_6_count_as_one():
 
     assert throttle.login_attempt("ann", "2001:db8:1:2:ffff::1") > 0
     assert throttle.login_attempt("ann", "2001:db8:1:3::1") == 0
+
+
+IN_VERSION_6 = ("::ffff:{}", "64:ff9b::{}", "2002:{hex}::1")  # mapped, by NAT64, by 6to4
+
+
+def written(form: str, address: str) -> str:
+    high, low = divmod(int(IPv4Address(address)), 65_536)
+    return form.format(address, hex=f"{high:x}:{low:x}")
+
+
+@pytest.mark.parametrize("form", IN_VERSION_6)
+def test_addresses_of_version_4_do_not_count_as_one_in_version_6(form):
+    """A listener for both versions sees all clients of version 4 in one network of version 6."""
+    for number in range(LOGIN_ADDRESS.free):
+        throttle.login_attempt(f"user{number}", written(form, "192.0.2.7"))
+
+    assert throttle.login_attempt("ann", written(form, "192.0.2.7")) > 0
+    assert throttle.login_attempt("ann", "192.0.2.7") > 0
+    assert throttle.login_attempt("ann", written(form, "192.0.2.8")) == 0
+
+
+def test_failed_calls_of_the_api_count_by_the_address_of_version_4():
+    for _ in range(API_FAILURES.free):
+        throttle.failed_call("::ffff:192.0.2.7")
+
+    assert throttle.failed_call("192.0.2.7") > 0
+    assert throttle.failed_call("::ffff:192.0.2.8") == 0
+
+
+def test_the_audit_names_an_address_of_version_4_as_such():
+    Client(REMOTE_ADDR="::ffff:192.0.2.7").post("/admin/login/", {"username": "ann", "password": "wrong"})
+
+    assert AuditEntry.objects.get(verb="login").reason == "failed from 192.0.2.7"
 
 
 @pytest.mark.parametrize("trouble", ["cut", "stall"])

@@ -22,6 +22,7 @@ from django.core.exceptions import BadRequest
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 from django.utils.translation import gettext
 
+from tasks_app.core.networks import plain
 from tasks_app.lifecycle.audit import ACTOR_LENGTH, Entry, Operator, audit
 
 log = logging.getLogger(__name__)
@@ -113,7 +114,7 @@ def may_be_seen_by(user) -> bool:
 
 
 def address_of(request) -> str:
-    return (request.META.get("REMOTE_ADDR") if request is not None else "") or "a local process"
+    return plain((request.META.get("REMOTE_ADDR") if request is not None else "") or "a local process")
 
 
 def watch_console() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tasks_app.conf import conf
+from tasks_app.core.allow_list import embedded
 from tasks_app.core.throttle import Memory, Rule
 from tasks_app.engine.calls import WINDOW_SECONDS, calls_key, window
 from tasks_app.engine.shared import Shared
@@ -139,12 +140,12 @@ def _login_keys(username: str, address: str) -> list[str]:
 
 
 def _place(address: str) -> str:
-    """Whoever has one address of version 6 has all of its network."""
+    """Who has one address of version 6 has all of its network, unless it stands for an address of version 4."""
     try:
-        found = ipaddress.ip_address(address)
+        found = embedded(ipaddress.ip_address(address))
     except ValueError:
         return address
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else address
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
 
 
 def _digest(text: str) -> str:

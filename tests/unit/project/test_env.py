@@ -3,9 +3,10 @@
 from ipaddress import ip_network
 
 import pytest
+from django.http import HttpResponse
 
 from scheduler_project.env import EnvironmentProblem, database_settings, log_format, networks, public_url, whole_number
-from scheduler_project.proxy import client_of
+from scheduler_project.proxy import client_of, proxy_middleware
 
 URL = "postgresql://me:secret@db:5433/punctual"
 
@@ -120,7 +121,22 @@ def test_a_proxy_that_is_no_address_is_refused(monkeypatch, text):
         ("10.0.0.3, 10.0.0.2", "10.0.0.3"),
         ("192.0.2.7, <script>", "10.0.0.1"),
         ("2001:DB8::1", "2001:db8::1"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("192.0.2.7, ::ffff:10.0.0.2", "192.0.2.7"),
     ],
 )
 def test_the_client_is_the_last_one_that_is_no_proxy_of_ours(forwarded, client):
     assert client_of(forwarded, "10.0.0.1", [ip_network("10.0.0.0/8")]) == client
+
+
+@pytest.mark.parametrize(
+    ("peer", "client"), [("::ffff:10.0.0.1", "192.0.2.7"), ("10.0.0.1", "192.0.2.7"), ("::ffff:192.0.2.9", "192.0.2.9")]
+)
+def test_a_proxy_is_trusted_on_a_listener_for_both_versions(settings, rf, peer, client):
+    """It has a mapped address of version 6 there. Not to trust it makes all its clients one."""
+    settings.TRUSTED_PROXIES, settings.ONLY_TRUSTED_PROXIES = ["10.0.0.0/8"], False
+    asked = rf.get("/", REMOTE_ADDR=peer, HTTP_X_FORWARDED_FOR="192.0.2.7")
+
+    proxy_middleware(lambda request: HttpResponse())(asked)
+
+    assert asked.META["REMOTE_ADDR"] == client
