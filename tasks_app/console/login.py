@@ -1,11 +1,12 @@
-"""The form of the login, which makes whoever guesses wait."""
+"""The forms that check a password, login and password change: both throttle guesses."""
 
 from math import ceil
 
 from django.core.exceptions import ValidationError
 from django.forms.renderers import DjangoTemplates
+from django.http import HttpRequest
 from django.utils.translation import gettext
-from unfold.forms import AuthenticationForm
+from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 
 from tasks_app.engine.web import people, throttle
 
@@ -14,22 +15,44 @@ class LoginForm(AuthenticationForm):
     default_renderer = DjangoTemplates  # unfold's widgets have no other templates, whatever FORM_RENDERER says
 
     def clean(self) -> dict:
-        username, address = self.cleaned_data.get("username"), people.address_of(self.request)
+        username = self.cleaned_data.get("username")
         if username is None or not self.cleaned_data.get("password"):
             return super().clean()
-        wait = ceil(throttle.login_attempt(username, address))
-        if wait:
-            people.login_refused()
-            self.request.retry_after = wait
-            raise ValidationError(
-                gettext("Too many failed logins. Try again in {time}, or ask somebody to set a new password.").format(
-                    time=_words(wait)
-                ),
-                code="throttled",
-            )
+        _count_guess(self.request, username)
         cleaned = super().clean()
-        throttle.login_succeeded(username, address)
+        throttle.login_succeeded(username, people.address_of(self.request))
         return cleaned
+
+
+class PasswordForm(AdminOwnPasswordChangeForm):
+    """Of one's own password. Guesses of the old one count together with failed logins."""
+
+    default_renderer = DjangoTemplates
+
+    def __init__(self, *args, request: HttpRequest, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean_old_password(self) -> str:
+        username = self.user.get_username()
+        _count_guess(self.request, username)
+        old = super().clean_old_password()
+        throttle.login_succeeded(username, people.address_of(self.request))
+        return old
+
+
+def _count_guess(request: HttpRequest, username: str) -> None:
+    """Before the password is checked: after too many, it is not."""
+    wait = ceil(throttle.login_attempt(username, people.address_of(request)))
+    if wait:
+        people.login_refused()
+        request.retry_after = wait
+        raise ValidationError(
+            gettext("Too many failed logins. Try again in {time}, or ask somebody to set a new password.").format(
+                time=_words(wait)
+            ),
+            code="throttled",
+        )
 
 
 def _words(seconds: int) -> str:

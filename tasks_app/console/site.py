@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 
 from django.contrib import admin
+from django.contrib.auth.views import PasswordChangeView
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -23,7 +24,7 @@ from tasks_app.pages.links import SITE, api_docs
 
 from .guard import guard
 from .live import BARE, WHOLE, is_look, topics_of
-from .login import LoginForm
+from .login import LoginForm, PasswordForm
 from .looks import shared
 from .menu import grouped, menu, under_one_name
 from .scope import choose, place_of
@@ -102,6 +103,16 @@ class ConsoleSite(UnfoldAdminSite):
         return answer
 
     login.login_required = False  # as Django says of its own, whatever a project's middleware asks for elsewhere
+
+    def password_change(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+        """As unfold has it, but for the form."""
+        view = PasswordChangeView.as_view(
+            form_class=partial(PasswordForm, request=request),
+            success_url=reverse("admin:password_change_done", current_app=self.name),
+            template_name=self.password_change_template or PasswordChangeView.template_name,
+            extra_context=self.each_context(request) | (extra_context or {}),
+        )
+        return view(request)
 
     def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
         if is_look(request):

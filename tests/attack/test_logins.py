@@ -3,14 +3,18 @@
 test_behind_proxy.py has people who log in at the real web process.
 """
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from ipaddress import IPv4Address
+from pathlib import Path
 
 import pytest
+from django.contrib.auth import authenticate
 from django.contrib.auth.models import Group, Permission
 from django.db import connection
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -28,6 +32,7 @@ from tests.support.throttled import let_waits_pass
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+ROOT = Path(__file__).parents[2]
 HERE, ELSEWHERE = "127.0.0.9", "127.0.0.10"
 
 
@@ -145,6 +150,59 @@ def test_counting_in_the_process_holds_a_bounded_number_of_addresses(settings):
         throttle.login_attempt("ann", f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}")
 
     assert len(throttle.MEMORY) <= throttle.MEMORY.most
+
+
+# The change of one's own password.
+
+
+def changed(who: Client, old: str) -> HttpResponse:
+    new = {"new_password1": "a-new-Secret-4711", "new_password2": "a-new-Secret-4711"}
+    return who.post("/admin/password_change/", {"old_password": old} | new)
+
+
+def test_the_old_password_is_not_guessed_at_the_page_that_changes_it():
+    """Who finds an open session can't keep the account."""
+    thief = client_of(person("ann"))
+    answers = [changed(thief, f"guess {number}") for number in range(LOGIN_PAIR.free)]
+    refused = changed(thief, PASSWORD)
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert refused.status_code == 429 and 0 < int(refused["Retry-After"]) <= LOGIN_PAIR.first
+    assert "Too many failed logins" in refused.content.decode()
+    assert authenticate(username="ann", password=PASSWORD)
+
+
+def test_guesses_at_the_login_and_of_the_old_password_count_together():
+    ann, login = client_of(person("ann")), {"username": "ann", "password": "wrong"}
+    for _ in range(LOGIN_PAIR.free - 1):
+        Client().post("/admin/login/", login)
+    changed(ann, "wrong")
+
+    assert Client().post("/admin/login/", login).status_code == changed(ann, PASSWORD).status_code == 429
+
+
+def test_a_right_old_password_changes_it_and_forgets_the_failures():
+    ann = client_of(person("ann"))
+    for _ in range(LOGIN_PAIR.free - 1):
+        changed(ann, "wrong")
+    done = changed(ann, PASSWORD)
+
+    assert (done.status_code, done.url) == (302, "/admin/password_change/done/")
+    assert ann.get("/admin/").status_code == 200
+    assert throttle.login_attempt("ann", "127.0.0.1") == 0
+
+
+def test_a_password_is_checked_only_where_guesses_are_counted():
+    """Another form or view that checks one counts its guesses, too, and joins this list."""
+    found = {
+        str(path.relative_to(ROOT))
+        for app in ("tasks_app", "scheduler_project", "articles_app", "inventory_app")
+        for path in (ROOT / app).rglob("*.py")
+        if re.search(
+            r"\bcheck_password\(|\bauthenticate\(\w*request|AuthenticationForm|PasswordChangeForm", path.read_text()
+        )
+    }
+    assert found == {"tasks_app/console/login.py"}
 
 
 # The REST API.
