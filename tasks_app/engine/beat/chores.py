@@ -146,14 +146,10 @@ def do(chore: Chore) -> bool:
         known = isinstance(error, DatabaseError | InterfaceError | ScansFailed | SafeguardsFailed)
         log.error("maintenance.failed chore=%s error=%r", chore.name, str(error).strip(), exc_info=not known)
         our_connection().close()
-        note_failure([chore.name], error)
+        words = first_line(str(error)) or type(error).__name__
+        _note([chore.name], failed=True, error="".join(c for c in words[:ERROR_LENGTH] if c.isprintable()))
         return False
     return True
-
-
-def note_failure(names: list[str], error: Exception) -> None:
-    words = first_line(str(error)) or type(error).__name__
-    _note(names, failed=True, error="".join(c for c in words[:ERROR_LENGTH] if c.isprintable()))
 
 
 def _note(names: list[str], *, failed: bool, error: str = "") -> None:
@@ -182,6 +178,7 @@ class Chores(threading.Thread):
         self._stopped = threading.Event()
         self._declared = False
         self._waited = 0.0  # seconds of the last look in which it did nothing, so that others can
+        self._unbegun: list[str] = []  # chores that this beat has taken and not begun
         self._aside: dict[str, Aside] = {}
         self._ended: SimpleQueue[tuple[str, float]] = SimpleQueue()  # chores that were done, by any thread, and when
         self._untold: dict[str, float] = {}  # those of them that nobody has written down; by the monotonic clock
@@ -196,7 +193,8 @@ class Chores(threading.Thread):
         self._leave()
 
     def look(self, names: Collection[str] = ALL) -> None:
-        """run_once, whatever comes of it."""
+        """run_once, whatever comes of it. Its own failure is no chore's: a chore that was begun notes its own, and one
+        that no beat takes is reported because it is overdue."""
         try:
             self.run_once(names)
         except Exception as error:
@@ -204,11 +202,12 @@ class Chores(threading.Thread):
             log.error("maintenance.failed error=%r", str(error), exc_info=not known)
             self._declared = False
             our_connection().close()
-            note_failure([chore.name for chore in CHORES if chore.name in names and chore.every() > 0], error)
+            self._give_back_rest()
 
     def run_once(self, names: Collection[str] = ALL) -> list[str]:
         """Of these chores, do those that are due; returns their names."""
         self._waited = 0.0
+        self._give_back_rest()  # if the database was away when this was tried before
         if not self._declared:
             run("declare_chores", {"names": [chore.name for chore in CHORES]})
             self._declared = True
@@ -242,17 +241,31 @@ class Chores(threading.Thread):
 
     def _do_in_turn(self, chores: Sequence[Chore]) -> None:
         until = time.monotonic() + min(IN_TURN_SECONDS, conf().NODE_SECONDS)
-        for place, chore in enumerate(chores, start=1):
+        self._unbegun = [chore.name for chore in chores]
+        for chore in chores:
             if self._stopped.is_set() or not _allowed(chore.name):  # since they were taken
-                run("give_back_chores", {"names": [one.name for one in chores[place - 1 :]]})
+                self._give_back_rest()
                 return
             begun = time.monotonic()
             if chore.aside:
                 self._begin_aside(chore)
+                self._unbegun.remove(chore.name)
             else:
+                self._unbegun.remove(chore.name)
                 self._do(chore)
-            if place < len(chores):
+            if self._unbegun:
                 self._let_others(chore, begun, until)
+
+    def _give_back_rest(self) -> None:
+        """What was taken and not begun is due again, for any beat."""
+        if not self._unbegun:
+            return
+        try:
+            run("give_back_chores", {"names": self._unbegun})
+            self._unbegun = []
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("maintenance.not_given_back chores=%s error=%r", ",".join(self._unbegun), str(error).strip())
+            our_connection().close()
 
     def _let_others(self, chore: Chore, begun: float, until: float) -> None:
         """Before the next chore: wait for this one if it is done aside, and then rest."""

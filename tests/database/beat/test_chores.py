@@ -1,9 +1,11 @@
 """What a beat tells of the chores that it has done, and in which threads it does them."""
 
 import threading
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
+from django.db import DatabaseError
 from django.db.models.functions import Now
 
 from tasks_app.conf import conf
@@ -20,6 +22,7 @@ pytestmark = commits
 
 SECONDS = 30.0  # that nobody should need
 AGES = 10 * SECONDS
+END_OWN_SESSION = "SELECT pg_terminate_backend(pg_backend_pid())"
 LONG_AGO = "2020-01-01T00:00:00Z"
 
 
@@ -108,6 +111,32 @@ def test_a_look_that_fails_leaves_what_was_done_to_the_next(beat):
     beat.run_once({"count"})
 
     assert entry().done_at is not None
+
+
+def test_a_look_that_loses_its_connection_is_no_failure_of_any_chore(beat):
+    other = Chores(nodes.new_node_id(), "beat-2")
+    assert "levels" in other.run_once()
+    other.wait_aside(SECONDS)
+    end_own_session()
+
+    beat.look()
+
+    assert list(MaintenanceEntry.objects.exclude(failures=0)) == []
+    MaintenanceEntry.objects.update(next_at=LONG_AGO)
+    assert beat.run_once({"count"}) == ["count"]
+
+
+def test_a_chore_that_loses_its_connection_has_failed_until_any_beat_has_done_it(monkeypatch, beat):
+    breaking = Chore("partition", lambda: execute(END_OWN_SESSION))
+    monkeypatch.setattr(chores, "CHORES", [breaking if one.name == "partition" else one for one in chores.CHORES])
+    beat.look({"partition", "count"})
+    assert list(MaintenanceEntry.objects.exclude(failures=0).values_list("name", "failures")) == [("partition", 1)]
+    monkeypatch.undo()
+
+    MaintenanceEntry.objects.update(next_at=LONG_AGO)
+    Chores(nodes.new_node_id(), "beat-2").look({"partition"})
+
+    assert entry("partition").failures == 0
 
 
 def test_what_is_told_ends_a_failure_that_came_before_it_and_no_other():
@@ -215,6 +244,28 @@ def test_what_was_taken_and_must_not_begin_any_more_is_left_to_others(monkeypatc
     assert begun == []
     due = MaintenanceEntry.objects.filter(next_at__lte=Now())
     assert set(due.values_list("name", flat=True)) & {"hours", "levels"} == {"levels"}
+
+
+def test_what_was_taken_when_a_look_broke_off_is_due_again_for_any_beat(monkeypatch, beat):
+    """A thread that can't be started ends the look; so does a connection that is lost while it gives chores back."""
+
+    def no_thread(self) -> None:
+        end_own_session()
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+
+    beat.look({"levels", "partition", "count"})  # in this order: partition, count, levels
+
+    monkeypatch.undo()
+    assert entry("levels").next_at <= entry("levels").now
+    assert entry("partition").next_at > entry("partition").now
+    assert list(MaintenanceEntry.objects.exclude(failures=0)) == []
+
+
+def end_own_session() -> None:
+    with suppress(DatabaseError):
+        execute(END_OWN_SESSION)
 
 
 def thread(chore: str) -> threading.Thread | None:

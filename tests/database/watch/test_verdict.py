@@ -350,8 +350,10 @@ def test_a_chore_that_nobody_does_is_trouble_although_a_beat_is_alive(beat):
     assert told() == (f"{WELL}.", OK)
 
 
-def test_chores_that_can_not_be_taken_are_told_with_the_reason(beat):
+def test_chores_that_can_not_be_taken_have_not_failed_and_are_reported_once_they_wait(beat):
     """As it was with knobs of mixed kinds: the statement that takes them fails, for all of them."""
+    up_for_an_hour()
+    execute("UPDATE punctual_chore SET next_at = now() - interval '2 minutes'")
     execute(
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no chores today'; END $$;"
         "CREATE TRIGGER refuse BEFORE UPDATE OF ran_at ON punctual_chore EXECUTE FUNCTION refuse()"
@@ -365,8 +367,8 @@ def test_chores_that_can_not_be_taken_are_told_with_the_reason(beat):
     words, code = told()
     assert code == TROUBLE
     every = ", ".join(chore.name for chore in CHORES if chore.every() > 0)
-    assert f"The chores {every}" in words
-    assert "no chores today" in words
+    assert f"Nobody is doing the chores {every}: they have been due for 2 min, although a beat is alive." in words
+    assert "failing" not in words
 
 
 def test_a_chore_that_begins_and_never_ends_is_told(beat):
