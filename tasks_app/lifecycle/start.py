@@ -4,11 +4,12 @@ import logging
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
-from tasks_app.core.clock import DatabaseClock
+from tasks_app.core.clock import DatabaseClock, lease_clock
 from tasks_app.core.confidential import STORED_JSON
 from tasks_app.core.contact import Contact
 from tasks_app.core.memory import collector_paused
@@ -44,6 +45,7 @@ class StartedBatch:
     ended: Sequence[tuple[Task, Outcome]] = ()  # tasks that can't run, since what they were given can't be opened
     early: frozenset[int] = frozenset()  # tasks that were claimed ahead of their time, and not due at the start
     worker: str = ""  # who has started it
+    lease_until: float = inf  # by lease_clock, from before the start was asked for
 
 
 def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: bool = False) -> StartedBatch | None:
@@ -52,14 +54,15 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
     If its lane was paused meanwhile, or nothing may run, it goes back to due untouched, which is None too. `again`: the
     answer to a start with this ticket was lost, and no handler has been called since.
     """
-    asked = time.monotonic()
+    asked, lease_until = time.monotonic(), lease_clock() + conf().RUN_LEASE_SECONDS
     params = {"batch_no": batch_no, "worker": worker, "ticket": ticket, "again": again, "site": conf().site}
     params |= {"lease": conf().RUN_LEASE_SECONDS, "late": conf().LATE_SECONDS, "kept": conf().kept_kinds}
     with collector_paused():
-        return _started(batch_no, worker, asked, _run_again(params) if again else run("start", params))
+        rows = _run_again(params) if again else run("start", params)
+        return _started(batch_no, worker, asked, lease_until, rows)
 
 
-def _started(batch_no: UUID, worker: str, asked: float, rows: list[tuple]) -> StartedBatch | None:
+def _started(batch_no: UUID, worker: str, asked: float, lease_until: float, rows: list[tuple]) -> StartedBatch | None:
     if not rows:
         # Taken by another delivery, most likely, and then this moves nothing. One that nobody has started is here
         # because its lane is paused, or was a moment ago, or since nothing may run, or only elsewhere: its message is
@@ -111,7 +114,19 @@ def _started(batch_no: UUID, worker: str, asked: float, rows: list[tuple]) -> St
     # As exact as in the database: a float tells the microseconds of our centuries apart.
     early = frozenset([row[_ID] for row in found if row[_CLAIMED_DUE] > began])
     return StartedBatch(
-        batch_no, task_type, tasks, started, clock, contact, turns, waited_for, ciphers, ended, early, worker
+        batch_no,
+        task_type,
+        tasks,
+        started,
+        clock,
+        contact,
+        turns,
+        waited_for,
+        ciphers,
+        ended,
+        early,
+        worker,
+        lease_until,
     )
 
 

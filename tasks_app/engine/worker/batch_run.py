@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.clock import lease_clock
 from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
 from tasks_app.core.running import leave_task
@@ -83,7 +84,22 @@ class BatchRun:
     @property
     def halted(self) -> bool:
         """No further task may begin."""
+        return self.contact.lost or shutdown.requested() or self.lapsed
+
+    @property
+    def ending(self) -> bool:
+        """What has begun is to end soon, too. Not after a lapse: the lease may still be renewed."""
         return self.contact.lost or shutdown.requested()
+
+    @property
+    def lapsed(self) -> bool:
+        """Whether the lease has ended, as far as this process knows: it was frozen, or the database doesn't answer.
+        Others may have moved the tasks and run them, so no handler is called any more with what was read before."""
+        contact = self.contact
+        if not contact.lapsed and lease_clock() > contact.lease_until:
+            contact.lapsed = True
+            log.warning("batch.lapsed batch=%s type=%s", self.batch.batch_no, self.batch.task_type)
+        return contact.lapsed
 
     def expired(self, task: Task) -> bool:
         return task.deadline is not None and self.batch.clock.now() > task.deadline

@@ -16,13 +16,13 @@ from concurrent.futures import Executor
 from asgiref.sync import ThreadSensitiveContext
 
 from tasks_app.conf import conf
-from tasks_app.core.task import Task
+from tasks_app.core.task import Returned, Task
 from tasks_app.database import our_connection
 
 from .batch_run import BatchRun
 from .interruption import TIMEOUT, Interrupted, over_shutdown, over_time
 from .modes import POLL_SECONDS, note_ended
-from .outcomes import TRACE_LENGTH, outcome_of, refuse_unrun
+from .outcomes import TRACE_LENGTH, Fault, outcome_of, refuse_unrun
 from .shift import Ended, Shift
 from .sync_threads import CallingThread, FreshThreads, SyncThread
 from .watchdog import end_process
@@ -38,6 +38,7 @@ def run_on_loop(run: BatchRun, keep=None) -> None:
     while not shift.over:
         if run.halted:
             shift.stop()
+        if run.ending:
             watch.stop_soon()
         if here is not None:
             here.serve(POLL_SECONDS)
@@ -178,7 +179,11 @@ class _Place:
 
     async def _perform(self, task: Task, thread: SyncThread | CallingThread) -> tuple | None:
         """Returns what is to be given when the thread has been left; None if it was given already."""
-        answer, error = await _outcome(self._shift.run.handler.call, task, thread)
+        run = self._shift.run
+        if run.lapsed:  # while others had the loop
+            self._give(task, None, Fault(Returned()))
+            return None
+        answer, error = await _outcome(run.handler.call, task, thread)
         if isinstance(error, asyncio.CancelledError) and self._reason is not None:
             error = self._reason
         if thread.used and not thread.busy:

@@ -6,6 +6,7 @@ import threading
 import time
 
 from tasks_app.conf import conf
+from tasks_app.core.clock import lease_clock
 from tasks_app.core.contact import Report
 from tasks_app.database import our_connection
 from tasks_app.lifecycle.start import heartbeat, still_ours
@@ -37,6 +38,8 @@ class Heartbeat(threading.Thread):
 
     def watch(self, run: BatchRun | None) -> None:
         self._beaten_at = time.monotonic()
+        if run is not None:
+            run.contact.lease_until = run.batch.lease_until
         self._run = run
 
     def run(self) -> None:
@@ -66,12 +69,14 @@ class Heartbeat(threading.Thread):
 
     def _beat(self, run: BatchRun) -> None:
         self._beaten_at = self._looked_at = time.monotonic()
+        lease_until = lease_clock() + conf().RUN_LEASE_SECONDS  # from before the question: ours never ends later
         gone = heartbeat(run.batch.batch_no, [task.id for task in run.unanswered()])
         if gone is None:
             run.lost = True
             log.warning("batch.lost batch=%s reason=%r", run.batch.batch_no, "its lease ran out")
         else:
             run.gone |= gone
+            run.contact.lease_until = lease_until
 
     def _look(self, run: BatchRun) -> None:
         """For those only that ask: they are few, and would go on in vain for the rest of a heartbeat."""

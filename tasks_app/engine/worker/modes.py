@@ -3,6 +3,7 @@
 import time
 
 from tasks_app.conf import conf
+from tasks_app.core.clock import lease_clock
 from tasks_app.core.result import Result
 from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
 
@@ -45,7 +46,7 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
     # The loop every task goes through: what it needs is at hand, since a look-up costs as much as a small handler.
     call, begun, gone, now, contact = run.handler.call, run.begun, run.gone, time.monotonic, run.contact
     early, end, stopping = run.batch.early, run.end, shutdown.requested
-    numbers = interrupter.numbers
+    numbers, lease_time = interrupter.numbers, lease_clock
     for task in tasks:
         if contact.lost or stopping():
             return
@@ -57,6 +58,8 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
         if task.deadline is not None and run.expired(task):
             run.expire(task)
             continue
+        if lease_time() > contact.lease_until and run.lapsed:
+            return
         begun[id_] = now()
         run.calling = task
         interrupter.call = next(numbers)  # as enter() does, and leave() below
@@ -89,6 +92,7 @@ def run_in_threads(run: BatchRun, keep=None, shift: Shift | None = None) -> None
     while not shift.over:
         if run.halted:
             shift.stop()
+        if run.ending:
             stop_by = stop_by or time.monotonic() + conf().SHUTDOWN_SECONDS
         note_ended(run, shift.ended(POLL_SECONDS), keep)
         _give_up_overdue(run, crew, shift, stop_by)

@@ -84,6 +84,9 @@ class EffectsRun:
                 fault = undone.remedy(tasks, earlier)
             except BatchLost:
                 self._run.lost = True
+            except _Lapsed:
+                self._leave_undone(tasks)
+                return
             except Interrupted as reason:
                 self._end_session()
                 self._blame_interruption(reason, tasks)
@@ -183,17 +186,30 @@ class EffectsRun:
         for task in tasks:
             self._run.end(task, Returned("INFRASTRUCTURE", str(error), delay=AGAIN_SECONDS))
 
+    def _leave_undone(self, tasks: list[Task]) -> None:
+        """All of it was rolled back, so it is as good as never begun: due again, if it is still ours to give back."""
+        for task in tasks:
+            self._run.end(task, Returned())
+
+    def _refuse_if_lapsed(self) -> None:
+        # What is only applied was called in time, and stands or falls with the settle in the same transaction.
+        if self._run.handler.apply is None and self._run.lapsed:
+            raise _Lapsed
+
     def _call_all(self, tasks: list[Task]) -> dict[int, Outcome]:
         outcomes = {task.id: self._decided[task.id] for task in tasks if task.id in self._decided}
         todo = [task for task in tasks if task.id not in outcomes]
         if self._careful:
             for task in todo:
+                self._refuse_if_lapsed()
                 outcomes[task.id] = self._call_carefully(task)
         elif self._vectorised:
             if todo:
+                self._refuse_if_lapsed()
                 outcomes |= self._call_together(todo)
         else:
             for task in todo:
+                self._refuse_if_lapsed()
                 answer = self._call_plainly([task], task)
                 outcomes[task.id] = SUCCEEDED if answer is None else returned(task, answer)
             self._plainly(writes.send)
@@ -328,6 +344,10 @@ def _value_or_raise(said: BaseException | Result | None) -> object:
     if isinstance(said, BaseException):
         raise said
     return None if said is None else said.value
+
+
+class _Lapsed(Exception):
+    """The lease of the batch has ended before a call: rolls the go back, and there is no other."""
 
 
 class _RolledBack(Exception):
