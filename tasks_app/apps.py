@@ -1,4 +1,7 @@
+from typing import ClassVar
+
 from django.apps import AppConfig, apps
+from django.db import connections
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import autodiscover_modules
 
@@ -7,8 +10,11 @@ class TasksAppConfig(AppConfig):
     name = "tasks_app"
     verbose_name = "Punctual"
     default_auto_field = "django.db.models.BigAutoField"
+    database_names: ClassVar[dict[str, object]] = {}  # by alias, as configured; a test runner connects to others
 
     def ready(self) -> None:
+        for alias, options in connections.settings.items():
+            self.database_names.setdefault(alias, options.get("NAME"))
         from . import alarm_looks, checks, database_checks, isolate, uninstall, web_checks  # noqa: F401  (they register themselves)
         from .engine.web import riding
         from .pages.names import translate_names

@@ -11,12 +11,14 @@ from tasks_app.lifecycle.request import Key, key_of
 from tasks_app.lifecycle.view import current_tasks
 
 from .calling import AnyType, name_of
+from .refusing import refuse_real_database
 
 _MOST_SHOWN = 5
 
 
 def scheduled(what: AnyType, *, tenant: str | None = None) -> list[TaskInfo]:
     """The tasks of this type that wait to run, the first one due first."""
+    refuse_real_database()
     waiting = current_tasks(name_of(what), tenant=tenant)
     return sorted((one for one in waiting if one.due_at is not None), key=lambda one: (one.due_at, one.id))
 

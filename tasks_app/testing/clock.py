@@ -16,6 +16,7 @@ from psycopg.pq import TransactionStatus
 from tasks_app.database import our_connection
 from tasks_app.lifecycle.request import checked_instant
 
+from .refusing import refuse_real_database
 from .running import next_moment, run_due
 
 SCHEMA = "punctual_testing"
@@ -78,6 +79,7 @@ def frozen_clock(at: datetime | None = None) -> Iterator[FrozenClock]:
     For a whole test: `clock = self.enterContext(frozen_clock())`.
     """
     at = None if at is None else checked_instant("at", at)  # before anything is changed
+    refuse_real_database()
     with our_connection().cursor() as cursor:
         cursor.execute("SELECT current_setting('search_path'), current_setting('punctual.frozen_at', true)")
         path, before = cursor.fetchone()

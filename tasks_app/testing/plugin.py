@@ -55,9 +55,11 @@ class Punctual:
 
 
 @pytest.fixture
-def punctual(request: pytest.FixtureRequest) -> Iterator[Punctual]:
-    """Run what is due, move the clock, assert what was scheduled; gives the test the database as pytest-django does."""
-    if not {"db", "transactional_db", "django_db_reset_sequences"} & set(request.fixturenames):
-        request.getfixturevalue("db")
+def punctual(db: None) -> Iterator[Punctual]:
+    """Run what is due, move the clock, assert what was scheduled; gives the test the database as pytest-django does.
+
+    `db` is a parameter, since pytest-django makes a test database only if a test names it when it is collected; if the
+    test asks for transactional_db as well, or is marked, that counts.
+    """
     with ExitStack() as stack:
         yield Punctual(stack)

@@ -19,6 +19,8 @@ from tasks_app.lifecycle.shards import all_shards
 from tasks_app.lifecycle.turns import give_turns, in_steps, to_decide
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask, Turn
 
+from .refusing import refuse_real_database
+
 _MOST_ROUNDS = 100
 
 
@@ -28,6 +30,7 @@ def run_due(*, retries: bool = False, rounds: int = _MOST_ROUNDS) -> int:
     Returns how many tries were settled. A task that fails is due again after its back-off, so it is not run again here:
     advance the clock first, or say `retries=True`, which waits for no back-off.
     """
+    refuse_real_database()
     settled = 0
     for _ in range(rounds):
         ran = _run_round()
