@@ -18,6 +18,7 @@ HOLDS = {
     "type": ("dead_letters", "CHAOS_ROW_ASYNC", 1),  # the type is held
     "trial": ("breaker", "CHAOS_ROW", 2),  # one of the type at a time
     "retries": ("failures", "CHAOS_LINE", 1),  # retries of the type are slowed
+    "tenant": ("breaker", "tenant:default/CHAOS_ROW_BATCH", 2),  # one of the tenant's at a time
 }
 HOLD_SECONDS = 10.0
 LONGEST_SECONDS = 600.0  # if nobody ends it, it is over after the drain, and so seen
@@ -26,15 +27,16 @@ READ_SECONDS = 2.0 + 3.0
 TRIALS = 2.0  # more than the rate says: what was in the bucket, and one that a beat had claimed already
 
 _WITNESS = """
-CREATE TABLE chaos_curb (id bigint, kind text, target text, rate float8, max_running int, here bool, at timestamptz);
+CREATE TABLE chaos_curb
+    (id bigint, kind text, target text, rate float8, max_running int, of_tenant text, here bool, at timestamptz);
 CREATE FUNCTION chaos_curb() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' THEN
         INSERT INTO chaos_curb
-        VALUES (OLD.id, OLD.kind, OLD.target, OLD.rate, OLD.max_running, FALSE, clock_timestamp());
+        VALUES (OLD.id, OLD.kind, OLD.target, OLD.rate, OLD.max_running, OLD.of_tenant, FALSE, clock_timestamp());
     ELSE
         INSERT INTO chaos_curb
-        VALUES (NEW.id, NEW.kind, NEW.target, NEW.rate, NEW.max_running, TRUE, clock_timestamp());
+        VALUES (NEW.id, NEW.kind, NEW.target, NEW.rate, NEW.max_running, NEW.of_tenant, TRUE, clock_timestamp());
     END IF;
     RETURN NULL;
 END $$;
@@ -51,6 +53,7 @@ class Stretch(NamedTuple):
     max_running: int | None
     begin: float
     end: float | None
+    of_tenant: str = ""  # whose tasks a worker sends back once they are started; empty: none is claimed
 
 
 class Claim(NamedTuple):
@@ -60,6 +63,8 @@ class Claim(NamedTuple):
     task_type: str
     tasks: int
     at: float
+    ran: int = 0  # of them
+    started: float = 0.0
 
 
 def begin() -> None:
@@ -91,7 +96,8 @@ def end(name: str) -> None:
 def stretches() -> list[Stretch]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT b.kind, b.target, b.rate, b.max_running, date_part('epoch', b.at), date_part('epoch', e.at)"
+            "SELECT b.kind, b.target, b.rate, b.max_running, date_part('epoch', b.at), date_part('epoch', e.at),"
+            " b.of_tenant"
             " FROM chaos_curb b LEFT JOIN chaos_curb e ON e.id = b.id AND NOT e.here WHERE b.here ORDER BY b.at"
         )
         return [Stretch(*row) for row in cursor.fetchall()]
@@ -115,12 +121,19 @@ def wrong_curbs(found: Sequence[Stretch], claims: Iterable[Claim], still_open: I
             yield f"a curb is left: {one.kind} {one.target}"
             continue
         mine = (by_lane if one.kind == "lane" else by_type).get(one.target, [])
-        tasks = sum(claim.tasks for claim in mine if one.begin + READ_SECONDS < claim.at < one.end)
+        if one.of_tenant:  # a worker asks when it starts a batch
+            tasks = sum(claim.ran for claim in mine if one.begin + READ_SECONDS < claim.started < one.end)
+        else:
+            tasks = sum(claim.tasks for claim in mine if one.begin + READ_SECONDS < claim.at < one.end)
         if tasks > _allowed(one):
-            yield f"{tasks} tasks of {one.kind} {one.target} ran although it was held back, and may {_allowed(one):g}"
+            whose = f" of tenant {one.of_tenant}" if one.of_tenant else ""
+            words = f"tasks of {one.kind} {one.target}{whose} ran although it was held back"
+            yield f"{tasks} {words}, and may {_allowed(one):g}"
     for words in still_open:
         yield f"{words} has not ended"
-    kinds = Counter((one.kind, one.rate == 0 or one.max_running == 0) for one in found)
+    kinds = Counter((one.kind, one.rate == 0 or one.max_running == 0) for one in found if not one.of_tenant)
+    if not any(one.of_tenant for one in found):
+        yield "nothing was held back of one tenant"
     for kind, whole in (("lane", True), ("type", True), ("type", False), ("retries", False), ("triggers", False)):
         if not kinds[kind, whole]:
             yield f"nothing was held back by a curb on {kind}{' as a whole' if whole else ''}"

@@ -176,7 +176,8 @@ def _wrong_leaving(left: Mapping[int, leaving.Copied]) -> list[str]:
 
 def _wrong_curbs() -> list[str]:
     claims = _query(
-        "SELECT lane, task_type, cardinality(ids), date_part('epoch', claimed_at)"
+        "SELECT lane, task_type, cardinality(ids), date_part('epoch', claimed_at), ok + failed,"
+        " date_part('epoch', started_at)"
         f" FROM {BATCHES} WHERE started_at IS NOT NULL"
     )
     found = curbs.wrong_curbs(curbs.stretches(), (curbs.Claim(*row) for row in claims), curbs.open_incidents())

@@ -23,7 +23,7 @@ GRAPHS = {"CHAOS_GRAPHS": "1"}
 SAFEGUARDS = {"CHAOS_SAFEGUARDS": "1"}
 ARCHIVE = {"CHAOS_ARCHIVE": "1"}
 FEW_AHEAD = {"CHAOS_FEW_AHEAD": "1"}
-HOLDS = ("degraded", "low", "type", "trial", "retries")  # as in curbs.py; a test compares them
+HOLDS = ("degraded", "low", "type", "trial", "retries", "tenant")  # as in curbs.py; a test compares them
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from .errors import InvalidTask, shown
 from .lanes import LANES
 from .phrases import counted, figure, grammatical_number
 from .said import said, said_of
+from .scopes import EVERYTHING, scope_of
 from .zones import zone_of
 
 AGAIN_SECONDS = 1_800.0  # on again within this time of its end: then it stays on for twice as long before it ends
@@ -25,7 +26,6 @@ FIRES_ON = "critical"  # the lane that fires in degraded mode
 SLOWED_LANE = "low"
 MOST_DEAD = 20_000  # dead letters of the last minute that are counted
 HOST = "host:"  # begins a subject that is a host
-EVERYTHING = "*"
 
 
 class Name(StrEnum):
@@ -183,9 +183,18 @@ class Curb:
     target: str
     rate: float | None = None  # tasks a second; 0: none
     max_running: int | None = None
+    of_tenant: str = ""  # whose tasks; empty: all
 
     @property
     def words(self) -> str:
+        return (
+            said("for tenant {tenant}: {what}", tenant=self.of_tenant, what=self._what)
+            if self.of_tenant
+            else self._what
+        )
+
+    @property
+    def _what(self) -> str:
         match self.kind:
             case Kind.LANE if not self.rate:
                 return said("lane {target} is paused", target=self.target)
@@ -197,6 +206,8 @@ class Curb:
                     target=self.target,
                     rate=figure(self.rate, 3),
                 )
+            case Kind.TYPE if self.target == EVERYTHING:
+                return said("all tasks are held, except in lane {lane}", lane=FIRES_ON)
             case Kind.TYPE if self.max_running == 0:
                 return said("type {target} is held", target=self.target)
             case Kind.TYPE if self.max_running == 1:
@@ -228,28 +239,40 @@ def curbs_of(
     """What is held back while a safeguard is in this stage; by the usual policy unless another is given."""
     if not stage:
         return []
+    scope = scope_of(subject)
+    curbs = _curbs_on(name, scope.target if scope else subject, stage, figures, policy or POLICIES[Name(name)])
+    if scope is None:
+        return curbs
+    return [replace(one, of_tenant=scope.tenant) for one in curbs if one.kind in _OF_A_TENANT]
+
+
+_OF_A_TENANT = (Kind.TYPE, Kind.RETRIES, Kind.HOST, Kind.BACKFILLS)
+
+
+def _curbs_on(name: str, target: str, stage: int, figures: Mapping[str, object], policy: Policy) -> list[Curb]:
+    """What is held back of a type, of calls to a host, or of everything."""
     match name:
         case Name.DELAY:
             slowed = max(LEAST_RATE, SLOWED * float(figures.get("low_rate") or 0.0))
             return [Curb(Kind.LANE, SLOWED_LANE, rate=slowed if stage == 1 else 0.0)]
         case Name.FAILURES:
-            rates = _rates(figures) or ({subject: 0.0} if subject else {})
+            rates = _rates(figures) or ({target: 0.0} if target not in ("", EVERYTHING) else {})
             slowed = {one: max(LEAST_RETRY_RATE, RETRIES_SLOWED * rate) for one, rate in rates.items()}
             held = [Curb(Kind.RETRIES, one, rate=rate) for one, rate in slowed.items()]
-            return [*held, Curb(Kind.BACKFILLS, subject or EVERYTHING)]
+            return held if target.startswith(HOST) else [*held, Curb(Kind.BACKFILLS, target or EVERYTHING)]
         case Name.RETRIES:
             return [Curb(Kind.RETRIES, one, rate=max(LEAST_RETRY_RATE, rate)) for one, rate in _rates(figures).items()]
-        case Name.DEAD_LETTERS if subject.startswith(HOST):
-            return [Curb(Kind.HOST, subject.removeprefix(HOST))]
-        case Name.DEAD_LETTERS if subject:
-            return [Curb(Kind.TYPE, subject, max_running=0)]
+        case Name.DEAD_LETTERS if target.startswith(HOST):
+            return [Curb(Kind.HOST, target.removeprefix(HOST))]
+        case Name.DEAD_LETTERS if target:
+            return [Curb(Kind.TYPE, target, max_running=0)]
         case Name.DEAD_LETTERS:
             lanes = [Curb(Kind.LANE, lane, rate=0.0) for lane in LANES if lane != FIRES_ON]
             return [*lanes, Curb(Kind.TRIGGERS, EVERYTHING)]
         case Name.BREAKER if stage == 1:
-            return [Curb(Kind.TYPE, subject, rate=HALF_OPEN_RATE, max_running=HALF_OPEN_RUNNING)]
+            return [Curb(Kind.TYPE, target, rate=HALF_OPEN_RATE, max_running=HALF_OPEN_RUNNING)]
         case Name.BREAKER:
-            return [Curb(Kind.TYPE, subject, rate=1 / (policy or POLICIES[name]).trial_seconds, max_running=1)]
+            return [Curb(Kind.TYPE, target, rate=1 / policy.trial_seconds, max_running=1)]
         case Name.PROFILE:
             return [Curb(Kind.LANE, lane, rate=float(rate)) for lane, rate in dict(figures.get("lanes") or {}).items()]
     return []

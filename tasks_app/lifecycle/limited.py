@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY, Handler
@@ -126,16 +127,23 @@ def claim_limited(
     with atomic():
         patience = f"{conf().SHARD_LEASE_SECONDS * 1000:.0f}ms"
         locked = run("lock_limits", {"types": [one.task_type for one in wanted], "patience": patience})
-        permits, limits, buckets, of_retries = {}, {}, {}, set()
-        for name, flowed, rate, burst, max_running, only_retries, *since in locked:
+        permits, limits, trials, buckets, of_retries = {}, {}, {}, {}, set()
+        for name, flowed, rate, burst, max_running, most_trials, only_retries, *since in locked:
             permits[name], limits[name] = flowed or 0.0, Limit(rate, burst, max_running)
+            trials[name] = Limit(rate, burst, most_trials)
             of_retries |= {name} if only_retries else set()
             buckets[name] = {"rate": rate} | dict(zip(("permits", "filled_at", "full_at"), since, strict=True))
         used = _usage(list(permits))
         # What comes for the first time takes no room from retries, which alone are counted here.
-        waiting = {name: 0 if name in of_retries else used[name][1] for name in permits}
+        waiting = {name: 0 if name in of_retries else used[name].waiting for name in permits}
         filled = {name: limits[name].fill(permits[name], waiting[name]) for name in permits}
-        allowed = {name: limits[name].allowance(filled[name], used[name][0]) for name in permits}
+        allowed = {
+            name: min(
+                limits[name].allowance(filled[name], used[name].taken),
+                trials[name].allowance(filled[name], used[name].taken - used[name].away),
+            )
+            for name in permits
+        }
         open_ones = [one for one in wanted if allowed.get(one.task_type)]
         batches = _claim(open_ones, allowed, sizes, dispatcher, buckets, suspended) if open_ones else []
         granted = {
@@ -146,7 +154,7 @@ def claim_limited(
             )
             for one in wanted
         }
-        _note_use(limits, filled, {name: used[name][0] for name in limits}, granted)
+        _note_use(limits, filled, {name: used[name].taken for name in limits}, granted)
     return granted
 
 
@@ -168,11 +176,18 @@ def _note_use(
         run("spend_permits", {"types": list(types), "permits": list(permits), "full": list(full)})
 
 
-def _usage(types: list[str]) -> dict[str, tuple[int, int]]:
-    """By type: tasks RUNNING, and those of them whose handler was not called yet."""
+class Usage(NamedTuple):
+    """The tasks of a type that have a place of its limit."""
+
+    taken: int = 0  # RUNNING or AWAY
+    waiting: int = 0  # their handler was not called yet
+    away: int = 0
+
+
+def _usage(types: list[str]) -> dict[str, Usage]:
     rows = run("limit_usage", {"types": types, "at_once": [_called_at_once(REGISTRY.get(name)) for name in types]})
-    found = {name: (running, waiting) for name, running, waiting in rows}
-    return {name: found.get(name, (0, 0)) for name in types}
+    found = {name: Usage(*figures) for name, *figures in rows}
+    return {name: found.get(name, Usage()) for name in types}
 
 
 def _called_at_once(handler: Handler | None) -> int:

@@ -23,6 +23,7 @@ from .confidential import NOTHING_HIDDEN, Cipher, open_tasks
 from .held import hold_beyond, hold_started
 from .parents import hand_out_parents
 from .rehearsal import rehearse_batch
+from .scopes import held_back
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +43,11 @@ class StartedBatch:
     turns: frozenset[int] = frozenset()  # jobs of it that care about overlap: others may wait for these tasks
     waited_for: frozenset[int] = frozenset()  # tasks that others may wait for
     ciphers: Mapping[int, Cipher] = field(default_factory=lambda: NOTHING_HIDDEN)  # of its encrypted tasks
-    ended: Sequence[tuple[Task, Outcome]] = ()  # tasks that can't run, since what they were given can't be opened
+    ended: Sequence[tuple[Task, Outcome]] = ()  # tasks that don't run: a safeguard holds them, or they can't be opened
     early: frozenset[int] = frozenset()  # tasks that were claimed ahead of their time, and not due at the start
     worker: str = ""  # who has started it
     lease_until: float = inf  # by lease_clock, from before the start was asked for
+    watched: bool = False  # something of its type has failed lately
 
 
 def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: bool = False) -> StartedBatch | None:
@@ -73,7 +75,7 @@ def _started(batch_no: UUID, worker: str, asked: float, lease_until: float, rows
             log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused, or nothing may run here")
         return None
     clock = CLOCK
-    (began, _, task_type, lane, _, started, *_), *found = rows
+    (began, _, task_type, lane, _, started, *_, watched, _), *found = rows
     clock.learn(started, asked, time.monotonic())
     contact = Contact(clock)
     found.sort()
@@ -99,9 +101,11 @@ def _started(batch_no: UUID, worker: str, asked: float, lease_until: float, rows
     ]
     if found and found[0][_STOPPED] is not None and (stopped := {row[_ID] for row in found if row[_STOPPED]}):
         tasks = _without_held(batch_no, tasks, stopped)
+    held: list[tuple[Task, Outcome]] = []
     if found and found[0][_BOUNDED] is not None and (bounded := {row[_ID] for row in found if row[_BOUNDED]}):
         tasks = _within_quotas(batch_no, tasks, bounded)
-    if not tasks:
+        tasks, held = _within_safeguards(batch_no, tasks, bounded)
+    if not tasks and not held:
         # Everything in it was cancelled, rescheduled or put aside. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
     jobs = {task.job for task in tasks} - {None}
@@ -123,10 +127,11 @@ def _started(batch_no: UUID, worker: str, asked: float, lease_until: float, rows
         turns,
         waited_for,
         ciphers,
-        ended,
+        [*held, *ended],
         early,
         worker,
         lease_until,
+        watched,
     )
 
 
@@ -152,6 +157,19 @@ def _within_quotas(batch_no: UUID, tasks: list[Task], bounded: Collection[int]) 
     if held:
         log.info("task.held batch=%s tasks=%d reason=max_running", batch_no, len(held))
     return [task for task in tasks if task.id not in held]
+
+
+def _within_safeguards(
+    batch_no: UUID, tasks: list[Task], bounded: Collection[int]
+) -> tuple[list[Task], list[tuple[Task, Outcome]]]:
+    """Those that may run, and those that a safeguard of their tenant sends back."""
+    asked = [task for task in tasks if task.id in bounded]
+    held = held_back(batch_no, {asked[0].type: asked}) if asked else []
+    if not held:
+        return tasks, []
+    log.info("task.held_back batch=%s tasks=%d", batch_no, len(held))
+    gone = {task.id for task, _ in held}
+    return [task for task in tasks if task.id not in gone], held
 
 
 def _hand_out_own(tasks: list[Task], jobs: set[int]) -> frozenset[int]:

@@ -42,6 +42,7 @@ from .recovery import Recovery
 from .safeguard import Curb, Pulse, PulseReader, Safeguard, SafeguardIncident
 from .saved_filter import SavedFilter
 from .schedule_task import AnyTask, PastTask, ScheduleTask
+from .scope import CurbPermit, ScopeMinute, ScopeOutcome
 from .secret import Secret
 from .service_minute import ServiceMinute
 from .shard_lease import ShardLease
@@ -84,6 +85,7 @@ __all__ = [
     "Count",
     "CountPass",
     "Curb",
+    "CurbPermit",
     "DeclaredJob",
     "Delivery",
     "DlqEntry",
@@ -125,6 +127,8 @@ __all__ = [
     "SavedFilter",
     "ScheduleCount",
     "ScheduleTask",
+    "ScopeMinute",
+    "ScopeOutcome",
     "Secret",
     "ServiceMinute",
     "ShardLease",

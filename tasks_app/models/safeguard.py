@@ -5,9 +5,11 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.tenants import TENANT_LENGTH
+
 from .base import OurModel
 
-SUBJECT_LENGTH = 300
+SUBJECT_LENGTH = 340
 
 
 class Safeguard(OurModel):
@@ -15,7 +17,9 @@ class Safeguard(OurModel):
 
     name = models.CharField(max_length=20, db_collation="C")
     subject = models.CharField(
-        max_length=SUBJECT_LENGTH, db_collation="C", help_text="A type, or host: and a host; empty: all."
+        max_length=SUBJECT_LENGTH,
+        db_collation="C",
+        help_text="A type, host: and a host, or tenant: and a scope; empty: all.",
     )
     stage = models.SmallIntegerField(db_default=0, help_text="0: off.")
     over_since = models.DateTimeField(null=True, help_text="The limit has been passed since then.")
@@ -84,15 +88,25 @@ class Curb(OurModel):
     subject = models.CharField(max_length=SUBJECT_LENGTH, db_collation="C", help_text="... and its subject.")
     kind = models.CharField(max_length=9, db_collation="C")
     target = models.CharField(max_length=SUBJECT_LENGTH, db_collation="C", help_text="A lane, a type, a host, or *.")
+    of_tenant = models.CharField(
+        max_length=TENANT_LENGTH, db_default="", db_collation="C", help_text="Whose tasks it holds back; empty: all."
+    )
     rate = models.FloatField(null=True, help_text="Tasks a second; 0: none.")
     max_running = models.IntegerField(null=True)
     since = models.DateTimeField(db_default=Now())
+    permits = models.FloatField(db_default=1.0, help_text="Of a tenant's: tasks that could start at filled_at.")
+    filled_at = models.DateTimeField(db_default=Now())
+    returned = models.IntegerField(db_default=0, help_text="Tasks that were sent back since counted_at.")
+    waiting = models.IntegerField(db_default=0, help_text="Tasks that were sent back in the stretch before that.")
+    counted_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "punctual_curb"
         default_permissions = ()
         constraints = [
-            models.UniqueConstraint(fields=["kind", "target", "name", "subject"], name="punctual_curb_once"),
+            models.UniqueConstraint(
+                fields=["kind", "target", "of_tenant", "name", "subject"], name="punctual_curb_once"
+            ),
             models.CheckConstraint(
                 condition=Q(kind__in=["lane", "type", "retries", "host", "backfills", "triggers"]),
                 name="punctual_curb_kind",
@@ -100,7 +114,7 @@ class Curb(OurModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.target}"
+        return f"{self.kind} {self.of_tenant} {self.target}".replace("  ", " ")
 
 
 class Pulse(OurModel):

@@ -56,6 +56,7 @@ SHARED = {
     "punctual_count": "figures of /metrics",
     "punctual_count_pass": "how far they are counted",
     "punctual_curb": "what safeguards hold back, for all",
+    "punctual_curb_permit": "batches that run under them",
     "punctual_host": "limits of hosts, for all",
     "punctual_host_permit": "the same",
     "punctual_hour_figures": "figures of the installation",

@@ -25,7 +25,8 @@ def test_a_type_that_dies_is_held_by_one_beat_which_is_killed_and_let_go_by_the_
     first = stack.beat(**rules)
     stack.worker()
     some("T_PLAIN", "bad", 8, payload={"do": "die"})
-    held = Curb.objects.filter(name="dead_letters", subject="T_PLAIN", kind="type", target="T_PLAIN", max_running=0)
+    scope = "tenant:default/T_PLAIN"
+    held = Curb.objects.filter(name="dead_letters", subject=scope, kind="type", target="T_PLAIN", max_running=0)
     wait_until(held.exists, 30, describe=stack.logs)
     with connection.cursor() as cursor:  # however long the next steps take, they died within the last minute
         cursor.execute("UPDATE punctual_dead_letter SET created_at = created_at + interval '5 minutes'")
@@ -42,7 +43,7 @@ def test_a_type_that_dies_is_held_by_one_beat_which_is_killed_and_let_go_by_the_
     wait_for(stack, *waiting)
     assert set(rows.values_list("status", "retry_count")) == {("SUCCESS", 0)}
     [incident] = SafeguardIncident.objects.all()
-    assert (incident.subject, incident.closed_at is not None, held.exists()) == ("T_PLAIN", True, False)
+    assert (incident.subject, incident.closed_at is not None, held.exists()) == (scope, True, False)
 
 
 # Within seconds instead of minutes. How late tasks started is a figure of two minutes, so that alone is left out.
@@ -70,7 +71,7 @@ def test_delay_failures_and_breaker_go_on_and_off_and_on_and_off_again_by_what_r
         while_tries_fail(stack, time, failing, well)
         while_tasks_are_late(stack, time)
     ended = SafeguardIncident.objects.filter(closed_at__isnull=False).values_list("name", "subject")
-    for one in (("delay", ""), ("failures", "T_QUIET"), ("breaker", "T_PLAIN")):
+    for one in (("delay", ""), ("failures", "tenant:default/T_QUIET"), ("breaker", "tenant:default/T_PLAIN")):
         assert list(ended).count(one) >= 2
 
 

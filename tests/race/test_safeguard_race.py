@@ -51,7 +51,7 @@ def test_an_order_that_comes_during_a_look_is_not_lost(commit):
     ran("T_PLAIN", ok=5, failed=16)
     guard()
 
-    overlap(guard, lambda: forbid("breaker", operator(), subject="T_PLAIN"), commit=commit)
+    overlap(guard, lambda: forbid("breaker", operator(), subject="tenant:default/T_PLAIN"), commit=commit)
     row = Safeguard.objects.get()
     assert (row.order, row.stage) == ("forbid", 2)
 
@@ -65,7 +65,7 @@ def test_a_look_that_comes_during_an_order_waits_for_it(commit, stage):
     ran("T_PLAIN", ok=5, failed=16)
     guard()
 
-    overlap(lambda: forbid("breaker", operator(), subject="T_PLAIN"), guard, commit=commit)
+    overlap(lambda: forbid("breaker", operator(), subject="tenant:default/T_PLAIN"), guard, commit=commit)
 
     assert Safeguard.objects.get().stage == stage
 
@@ -74,10 +74,10 @@ def test_a_look_that_comes_during_an_order_waits_for_it(commit, stage):
 def test_an_order_for_one_that_has_no_row_yet_and_a_look_that_makes_it(commit):
     ran("T_PLAIN", ok=5, failed=16)
 
-    overlap(guard, lambda: force("breaker", operator(), subject="T_PLAIN", stage=1), commit=commit)
+    overlap(guard, lambda: force("breaker", operator(), subject="tenant:default/T_PLAIN", stage=1), commit=commit)
     guard()
 
     assert [(row.order, row.stage) for row in Safeguard.objects.all()] == [("force", 1)]
-    end("breaker", operator(), subject="T_PLAIN")
+    end("breaker", operator(), subject="tenant:default/T_PLAIN")
     guard()
     assert Curb.objects.count() == 0

@@ -31,6 +31,7 @@ REMEMBERED = {
     "tasks_app.lifecycle.jobs.planning": ("unreadable",),
     "tasks_app.lifecycle.named_secrets": ("_known_at",),
     "tasks_app.lifecycle.retry_budget": ("_buckets",),
+    "tasks_app.lifecycle.scopes": ("SUCCESSES",),
     "tasks_app.lifecycle.alike_rows": ("TAKEN",),
     "tasks_app.lifecycle.schedule": ("BOUND",),
     "tasks_app.lifecycle.start": ("CLOCK",),

@@ -81,6 +81,8 @@ def age(seconds: float) -> None:
     )
     _execute("UPDATE punctual_pulse SET minute = minute - make_interval(mins => %(m)s + 1000)", {"m": minutes})
     _execute("UPDATE punctual_pulse SET minute = minute + make_interval(mins => 1000)", {})
+    _execute("UPDATE punctual_scope_minute SET minute = minute - make_interval(mins => %(m)s + 1000)", {"m": minutes})
+    _execute("UPDATE punctual_scope_minute SET minute = minute + make_interval(mins => 1000)", {})
     _execute("UPDATE punctual_dead_letter SET created_at = created_at - make_interval(secs => %(s)s)", {"s": seconds})
 
 

@@ -8,6 +8,7 @@ from tasks_app.core.errors import InvalidTask, NothingToDo, nearest, shown
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.hosts import checked_host_name
 from tasks_app.core.safeguards import FIRST_STAGE, HOST, NEEDS_SUBJECT, Name, Order, stages_of
+from tasks_app.core.scopes import EVERYTHING, TENANT, Scope, scope_of, target_of
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.safeguards.applying import new_row
@@ -41,14 +42,18 @@ def forbid(name: str, operator: Operator, *, subject: str = "", seconds: float =
 
 
 def end(name: str, operator: Operator, *, subject: str = "") -> Safeguard:
-    """What it does, and what an operator wanted of it, ends now. It may go on again as if it had never been."""
+    """What it does, and what an operator wanted of it, ends now; of a type, for each tenant. It may begin again as if
+    it had never been on."""
     name, subject = _checked(name, subject)
     with atomic(savepoint=False):
-        row = Safeguard.objects.select_for_update().filter(name=name, subject=subject).first()
-        if row is None or not (row.stage or row.order):
+        rows = Safeguard.objects.select_for_update().filter(name=name).order_by("name", "subject")
+        on = {row.subject for row in rows if row.stage or row.order}
+        mine = [one for one in on if subject in (one, target_of(one))]
+        if not mine:
             of = f" of {subject}" if subject else ""
             raise NothingToDo(f"safeguard {name}{of} is neither on, nor forced, nor forbidden; nothing was changed.")
-    return _order(name, subject, Order.END, operator, None)
+    ordered = [_order(name, one, Order.END, operator, None) for one in sorted(mine, key=len)]
+    return ordered[0]
 
 
 def _order(
@@ -81,19 +86,28 @@ def _checked(name: str, subject: str) -> tuple[Name, str]:
             f"there is no safeguard {shown(name)}; there are {', '.join(known)}.{nearest(str(name), known)}"
         )
     name = Name(name)
-    if not isinstance(subject, str) or len(subject) > SUBJECT_LENGTH or not subject.isprintable():
-        raise InvalidTask(f"subject={shown(subject)} must be a task type, or {HOST} and a host.")
-    if subject and name in WHOLE:
+    scope = scope_of(subject) if isinstance(subject, str) else None
+    unreadable = not isinstance(subject, str) or len(subject) > SUBJECT_LENGTH or not subject.isprintable()
+    if unreadable or (subject.startswith(TENANT) and scope is None):
+        raise InvalidTask(
+            f"subject={shown(subject)} must be a task type, {HOST} and a host, or {TENANT} with a tenant and one of "
+            f"these, such as {TENANT}acme/SEND_MAIL. {EVERYTHING} in place of the type means all of them."
+        )
+    target = scope.target if scope else subject
+    if subject and name in WHOLE and not (scope and name is Name.RETRIES):
         raise InvalidTask(f"safeguard {name} is about everything; leave the subject {shown(subject)} out.")
-    if not subject and name in NEEDS_SUBJECT:
+    if target in ("", EVERYTHING) and name in NEEDS_SUBJECT:
         raise InvalidTask(f"safeguard {name} is about one task type; name it as the subject.")
-    if subject.startswith(HOST) and name is not Name.DEAD_LETTERS:
+    if target.startswith(HOST) and name is not Name.DEAD_LETTERS and not (scope and name is Name.FAILURES):
         raise InvalidTask(f"safeguard {name} is about task types, not about hosts such as {shown(subject)}.")
     return name, subject
 
 
 def _known(subject: str) -> str:
     """A host as callbacks write it, and a type that there is: of others, nothing could be held back."""
+    if (scope := scope_of(subject)) is not None:
+        known = scope.target if scope.target == EVERYTHING else _known(scope.target)
+        return Scope(scope.tenant, known).subject
     if subject.startswith(HOST):
         return HOST + checked_host_name(subject.removeprefix(HOST))
     if subject and REGISTRY.get(subject) is None:

@@ -116,7 +116,7 @@ def read_safeguards() -> list[SafeguardView]:
     """All there are, with what is on, about to be, or decided by an operator."""
     curbs: dict[tuple[str, str], list[str]] = {}
     for row in CurbRow.objects.order_by("id"):
-        words = Curb(row.kind, row.target, row.rate, row.max_running).words
+        words = Curb(row.kind, row.target, row.rate, row.max_running, row.of_tenant).words
         curbs.setdefault((row.name, row.subject), []).append(words)
     rows: dict[str, list[SubjectView]] = {}
     for row in Safeguard.objects.order_by("subject"):

@@ -19,6 +19,7 @@ from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.safeguards import Kind
 from tasks_app.core.said import Said, joined, said, said_of
 from tasks_app.core.schedule import in_zone
+from tasks_app.core.scopes import HELD_BACK
 from tasks_app.core.sharding import home_of
 from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.engine.canary import canaries
@@ -67,7 +68,7 @@ def why_task(task: ScheduleTask) -> Reason:
     now = run("clock", {})[0][0]
     if task.due_at <= now:
         return _due(task, now)
-    return _rehearsed(task) or _held(task) or _waits_for_host(task, now) or _not_due(task, now)
+    return _rehearsed(task) or _held(task) or _held_back(task) or _waits_for_host(task, now) or _not_due(task, now)
 
 
 def why_job(job: JobDefinition) -> Reason:
@@ -286,6 +287,14 @@ def _not_due(task: ScheduleTask, now: datetime) -> Reason:
     if task.status == Status.SUCCESS:
         return Reason(Rule.NOT_DUE, said("It has run, and is due again at {time}.", time=until))
     return Reason(Rule.NOT_DUE, said("It is not due until {time}.", time=until))
+
+
+def _held_back(task: ScheduleTask) -> Reason | None:
+    """Of a task that a worker sent back, since a safeguard holds back its tenant's tasks of its type."""
+    if task.error_code != HELD_BACK:
+        return None
+    words = said("{what}. It asks again at {time}.", what=_message(task), time=_instant(task.due_at))
+    return Reason(Rule.TYPE_HELD, words)
 
 
 def _waits_for_host(task: ScheduleTask, now: datetime) -> Reason | None:

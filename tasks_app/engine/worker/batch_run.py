@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.clock import lease_clock
 from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
@@ -21,6 +22,7 @@ from tasks_app.engine.wakeup import SENDER, wake_on_commit
 from tasks_app.engine.witness import WITNESS, server_timeline
 from tasks_app.lifecycle.release import release_children
 from tasks_app.lifecycle.retry_budget import use_account
+from tasks_app.lifecycle.scopes import note_settled
 from tasks_app.lifecycle.settle import BatchFigures, BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, finish_batch
 
@@ -143,6 +145,7 @@ class BatchRun:
         if self.contact.reports:
             tell_last(self.batch.batch_no, self.contact, written)
         self._release(written)
+        self._note_scopes(written)
         self._tell_watchers(written)
 
     def is_old(self) -> bool:
@@ -199,6 +202,7 @@ class BatchRun:
             if not finish:
                 self._keep_part(pending)
             self._release(pending)
+            self._note_scopes(pending)
             self._tell_watchers(pending)
             if moved < len(pending):
                 log.info("task.moved_meanwhile batch=%s tasks=%d", self.batch.batch_no, len(pending) - moved)
@@ -210,6 +214,16 @@ class BatchRun:
         # An error has what it was about in it, and all variables around it: those of encrypted tasks stay here.
         hidden = self.batch.ciphers
         send_errors([one for one in written if one.task.id not in hidden] if hidden else written)
+
+    def _note_scopes(self, written: list[Settled]) -> None:
+        """For the safeguards, by tenant. Callbacks are judged by the endpoint that they call instead."""
+        if not written or self.handler.name == HTTP_CALLBACK:
+            return
+        try:
+            note_settled(written, watched=self.batch.watched)
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("scope.not_noted batch=%s error=%r", self.batch.batch_no, str(error).strip())
+            our_connection().close()
 
     def _release(self, written: list[Settled]) -> None:
         """What waits for these is looked at now that they are settled. Should that fail, a beat looks too."""

@@ -13,6 +13,7 @@ from tasks_app.conf import conf
 from tasks_app.core.away import Away
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY, Handler
+from tasks_app.core.scopes import HELD_BACK
 from tasks_app.core.task import Returned, Task
 from tasks_app.database import leave_other_databases, our_connection
 from tasks_app.engine.barrier import BARRIER
@@ -84,9 +85,10 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
 
 
 def _goes_on_without_ended(run: BatchRun) -> bool:
-    """What can't be opened has its outcome before any handler is called. False: there was nothing else."""
+    """What can't run has its outcome before any handler is called. False: there was nothing else."""
     for task, outcome in run.batch.ended:
-        log.warning("task.not_opened task=%d code=%s", task.id, outcome.code)
+        if outcome.code != HELD_BACK:
+            log.warning("task.not_opened task=%d code=%s", task.id, outcome.code)
         run.end(task, outcome)
     if run.batch.tasks:
         return True

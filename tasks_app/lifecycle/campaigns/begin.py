@@ -119,7 +119,7 @@ def start_backfill(
     about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": options}
 
     def choose(begun: Campaign) -> tuple[int, bool]:
-        refuse_backfills([stretch.job for stretch in stretches], along)
+        refuse_backfills([stretch.job for stretch in stretches], tenant, along)
         Backfill.objects.bulk_create([Backfill(campaign=begun, **stretch._asdict()) for stretch in stretches])
         return _keep_slots(begun, slots), False
 

@@ -4,8 +4,8 @@ The caller holds the lock of the pulse's reader, so one beat at a time decides; 
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 
 from django.db.models.functions import Now
@@ -14,9 +14,10 @@ from tasks_app.conf import conf
 from tasks_app.core import safeguards
 from tasks_app.core.lanes import LANES
 from tasks_app.core.safeguards import FIRST_STAGE, PLANNED, Kind, Mode, Name, Order, State, curbs_of
+from tasks_app.core.scopes import Scope, scope_of
 from tasks_app.database import atomic, our_connection
 from tasks_app.lifecycle.audit import Entry, Operator, audit
-from tasks_app.models import Curb, LaneResume, Safeguard, SafeguardIncident
+from tasks_app.models import Curb, CurbPermit, LaneResume, Safeguard, SafeguardIncident
 from tasks_app.sql import run
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Finding:
     over: bool | None = True  # the limit is passed; False: all is well; None: neither
     figures: Mapping[str, object] = field(default_factory=dict)
     sentence: str = ""
+    ends: bool = False  # it ends now, without its usual patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Applied:
     changed: int = 0
     ended: int = 0
     failed: Mapping[str, Exception] = field(default_factory=dict)  # by safeguard: what kept it from a step
+    freed: Set[Scope] = frozenset()  # of which nothing is held back any more
 
     @property
     def any(self) -> bool:
@@ -57,10 +60,16 @@ def apply(findings: Iterable[Finding], now: float) -> Applied:
     locked = Safeguard.objects.select_for_update().order_by("name", "subject")
     rows = {(row.name, row.subject): row for row in locked if row.name in tuple(Name)}
     known = {name: sum(key[0] == name for key in rows) for name in Name}
+    forbidden = {key for key, row in rows.items() if row.order == Order.FORBID}
+    before = _scopes_held()
     counts = {"began": 0, "changed": 0, "ended": 0}
     failed: dict[str, Exception] = {}
     for key in sorted(found.keys() | rows.keys()):
         row, finding = rows.get(key), found.get(key) or Finding(*key, over=False)
+        if (scope := scope_of(key[1])) is not None and (key[0], scope.target) in forbidden:
+            finding = replace(
+                finding, over=False, ends=True
+            )  # an order about a type is about each tenant's tasks of it
         if row is None:
             if not finding.over or known[key[0]] >= MOST_SUBJECTS:
                 continue
@@ -77,7 +86,13 @@ def apply(findings: Iterable[Finding], now: float) -> Applied:
             continue
         if what:
             counts[what] += 1
-    return Applied(**counts, failed=failed)
+    return Applied(**counts, failed=failed, freed=before - _scopes_held() if any(counts.values()) else frozenset())
+
+
+def _scopes_held() -> set[Scope]:
+    """Tenants and types whose tasks workers send back."""
+    curbs = Curb.objects.filter(kind__in=(Kind.TYPE, Kind.RETRIES)).exclude(of_tenant="")
+    return {Scope(*one) for one in curbs.values_list("of_tenant", "target")}
 
 
 def new_row(name: str, subject: str) -> Safeguard:
@@ -98,7 +113,8 @@ def _step(row: Safeguard, finding: Finding, now: float) -> str:
     """began, changed or ended; empty: nothing that others would notice."""
     before, expired = state_of(row), _expire(row, now)
     order = row.order
-    state = safeguards.ended(before, now) if expired and not finding.over else _next(row, finding, before, now)
+    ends = (expired and not finding.over) or (finding.ends and not row.order)
+    state = safeguards.ended(before, now) if ends else _next(row, finding, before, now)
     if finding.figures:
         row.figures = dict(finding.figures)
     _put(row, state)
@@ -148,16 +164,18 @@ def _forgotten(state: State, now: float) -> bool:
 def _hold(row: Safeguard, wanted: Sequence[safeguards.Curb]) -> bool:
     """Let the curbs of this one be just these; whether that changed anything."""
     mine = Curb.objects.filter(name=row.name, subject=row.subject)
-    there = {safeguards.Curb(one.kind, one.target, one.rate, one.max_running): one for one in mine}
+    there = {safeguards.Curb(one.kind, one.target, one.rate, one.max_running, one.of_tenant): one for one in mine}
     new = [one for one in wanted if one not in there]
     gone = [one for curb, one in there.items() if curb not in set(wanted)]
     if not new and not gone:
         return False
-    Curb.objects.filter(id__in=[one.id for one in gone]).delete()
+    ended = [one.id for one in gone]
+    Curb.objects.filter(id__in=ended).delete()
+    CurbPermit.objects.filter(curb__in=ended).delete()
     Curb.objects.bulk_create(
         [Curb(name=row.name, subject=row.subject, **_columns(one)) for one in new],
     )
-    types = sorted(one.target for one in new if one.kind in (Kind.TYPE, Kind.RETRIES))
+    types = sorted(one.target for one in new if one.kind in (Kind.TYPE, Kind.RETRIES) and not one.of_tenant)
     if types:
         run("know_types", {"types": types})
     note_resumed({one.target for one in gone if one.kind == Kind.LANE})
@@ -165,7 +183,7 @@ def _hold(row: Safeguard, wanted: Sequence[safeguards.Curb]) -> bool:
 
 
 def _columns(curb: safeguards.Curb) -> dict:
-    return {"kind": curb.kind, "target": curb.target, "rate": curb.rate, "max_running": curb.max_running}
+    return asdict(curb)
 
 
 def note_resumed(lanes: set[str]) -> None:

@@ -20,10 +20,11 @@ def refuse_triggers(lane: str) -> None:
         )
 
 
-def refuse_backfills(jobs: Sequence[int], along: Set[str] = frozenset()) -> None:
-    """RetryLimited if a safeguard holds back the backfills of one of these jobs, or of the types that come along with
-    them, or a recovery all of them."""
-    curbs = list(Curb.objects.filter(kind=Kind.BACKFILLS).values_list("name", "subject", "target"))
+def refuse_backfills(jobs: Sequence[int], tenant: str, along: Set[str] = frozenset()) -> None:
+    """RetryLimited if a safeguard holds back this tenant's backfills of one of these jobs, or of the types that are
+    included with them, or a recovery all backfills."""
+    found = Curb.objects.filter(kind=Kind.BACKFILLS, of_tenant__in=("", tenant))
+    curbs = list(found.values_list("name", "subject", "target"))
     if not curbs:
         return
     for name, subject, _ in curbs:
@@ -37,6 +38,6 @@ def refuse_backfills(jobs: Sequence[int], along: Set[str] = frozenset()) -> None
     stopped = sorted((types | along) & held) or (sorted(types) if EVERYTHING in held else [])
     if stopped:
         raise RetryLimited(
-            f"Too many tries of {', '.join(stopped)} fail at the moment, so no backfill of it is begun. Look at why "
-            "they fail, or wait until that is over."
+            f"Too many tries of {', '.join(stopped)} fail at the moment, so no backfill of it is begun. Check why "
+            "they fail, or try again when they succeed."
         )

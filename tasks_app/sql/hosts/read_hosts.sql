@@ -6,5 +6,5 @@ SELECT a.tenant, a.host, l.host IS NOT NULL AS limited, e.tasks, e.unwell_since 
 FROM unnest(%(tenants)s::text[], %(hosts)s::text[]) AS a(tenant, host)
 LEFT JOIN punctual_host l ON l.host = a.host
 LEFT JOIN punctual_host_health e ON e.tenant = a.tenant AND e.host = a.host
-CROSS JOIN LATERAL (SELECT min(c.since) AS since FROM punctual_curb c WHERE c.kind = 'host' AND c.target = a.host) AS held
+CROSS JOIN LATERAL (SELECT min(c.since) AS since FROM punctual_curb c WHERE c.kind = 'host' AND c.target = a.host AND c.of_tenant IN ('', a.tenant)) AS held
 WHERE l.host IS NOT NULL OR e.host IS NOT NULL OR held.since IS NOT NULL

@@ -8,7 +8,7 @@ WITH fresh AS MATERIALIZED (
            CASE WHEN w.most >= 0
                      AND NOT EXISTS (SELECT FROM punctual_type_limit l WHERE l.task_type = b.task_type
                                      AND (l.rate IS NOT NULL OR l.max_running IS NOT NULL))
-                     AND NOT EXISTS (SELECT FROM punctual_curb c WHERE c.kind = 'type' AND c.target = b.task_type)
+                     AND NOT EXISTS (SELECT FROM punctual_curb c WHERE c.kind = 'type' AND c.target = b.task_type AND c.of_tenant = '')
                 THEN b.lateness[1 : w.most + 1] ELSE '{}' END AS lateness, 0 AS returned
     FROM punctual_any_batch b
     LEFT JOIN unnest(%(lanes)s::text[], %(most)s::int[]) AS w(lane, most) ON w.lane = b.lane

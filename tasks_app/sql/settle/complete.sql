@@ -25,6 +25,11 @@ WITH given AS MATERIALIZED (
 ), counted AS (
     INSERT INTO punctual_away_outcome (at, lane, task_type, ok, failed)
     SELECT clock_timestamp(), lane, task_type, count(*), 0 FROM moved GROUP BY lane, task_type
+), noted AS (
+    INSERT INTO punctual_scope_outcome (tenant, target, backfill, ok, failed)
+    SELECT m.tenant, m.task_type, m.lane = 'backfill', count(*), 0 FROM moved m
+    WHERE m.task_type <> 'HTTP_CALLBACK' AND EXISTS (SELECT FROM punctual_scope_minute s WHERE s.target = m.task_type)
+    GROUP BY m.tenant, m.task_type, m.lane = 'backfill'
 ), news AS NOT MATERIALIZED (
     SELECT 'task.succeeded' AS event, m.id, m.tenant, m.task_type, m.biz_key AS key, m.job, m.fire_time, m.idem_key,
            NULL::text AS worker, NULL::uuid AS batch_no, m.attempt, NULL::text AS state, NULL::jsonb AS data, FALSE AS with_data

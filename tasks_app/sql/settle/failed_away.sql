@@ -38,6 +38,10 @@ moved AS (
 ), counted AS (
     INSERT INTO punctual_away_outcome (at, lane, task_type, ok, failed)
     SELECT clock_timestamp(), lane, task_type, 0, count(*) FROM moved GROUP BY lane, task_type
+), noted AS (
+    INSERT INTO punctual_scope_outcome (tenant, target, backfill, ok, failed)
+    SELECT tenant, task_type, lane = 'backfill', 0, count(*) FROM moved WHERE task_type <> 'HTTP_CALLBACK'
+    GROUP BY tenant, task_type, lane = 'backfill'
 ), news AS NOT MATERIALIZED (
     SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
            m.biz_key AS key, m.job, m.fire_time, m.idem_key, m.worker, m.run AS batch_no, m.attempt, NULL::text AS state,

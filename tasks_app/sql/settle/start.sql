@@ -13,8 +13,9 @@
 -- Each row says when it was due as it was claimed, and the first one when this began: what was claimed ahead of its time and
 -- was not due yet, the caller waits for, and looks at again (see ready). now() is before what is read here was, so that what is
 -- done to a row until it is due is seen by one of the two.
--- Each row says whether its tenant may have only so many at the same time: then the caller counts. And whether its tenant is
+-- Each row says whether a quota or a safeguard bounds what its tenant may run: then the caller counts. And whether its tenant is
 -- suspended: the caller puts those tasks aside, which are not late. Both are empty if that holds for no tenant.
+-- The first row says in that place whether something of the type has failed lately: then successes are noted, too.
 WITH b AS (
     UPDATE punctual_batch
     SET started_at = clock_timestamp(), worker = %(worker)s, ticket = %(ticket)s,
@@ -28,7 +29,13 @@ WITH b AS (
 ), stopped AS MATERIALIZED (
     SELECT array_agg(s.name::text) AS tenants FROM punctual_tenant s WHERE s.state = 'SUSPENDED'
 ), bounded AS MATERIALIZED (
-    SELECT array_agg(s.name::text) AS tenants FROM punctual_tenant s WHERE s.max_running IS NOT NULL
+    SELECT array_agg(one.name) AS tenants
+    FROM (
+        SELECT s.name::text FROM punctual_tenant s WHERE s.max_running IS NOT NULL
+        UNION ALL
+        SELECT c.of_tenant::text FROM b JOIN punctual_curb c ON c.target IN (b.task_type, '*')
+        WHERE c.of_tenant <> '' AND c.kind IN ('type', 'retries')
+    ) AS one
 ), late AS (
     -- The first of the ids was due first, as claim has put them. Only if that is late, or not ours any more, are they all
     -- looked at: most batches are not.
@@ -52,7 +59,7 @@ WITH b AS (
 --include tell
 SELECT date_part('epoch', greatest(b.claimed_at, now())), NULL::bigint, b.task_type, b.lane, NULL::int,
        date_part('epoch', b.started_at), NULL::float8, NULL::float8, NULL::bytea, NULL::text, NULL::bytea, NULL::bigint,
-       NULL::float8, NULL::bool, NULL::bool
+       NULL::float8, EXISTS (SELECT FROM punctual_scope_minute m WHERE m.target = b.task_type), NULL::bool
 FROM b
 UNION ALL
 SELECT date_part('epoch', t.claimed_due), t.id, t.tenant, t.biz_key, t.attempt, date_part('epoch', nullif(t.execute_time, t.claimed_due)),

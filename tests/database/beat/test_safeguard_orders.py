@@ -55,28 +55,34 @@ def test_what_is_forced_is_on_for_its_time_and_then_off():
     beat.close()
 
 
-def test_what_is_forbidden_stays_off_and_is_free_again_after_its_time():
-    forbid("breaker", operator(), subject="T_PLAIN", seconds=200)
+SCOPE = "tenant:default/T_PLAIN"
+OF_THE_TENANT_OR_ALL = pytest.mark.parametrize("subject", [SCOPE, "T_PLAIN"], ids=["tenant", "all tenants"])
+
+
+@OF_THE_TENANT_OR_ALL
+def test_what_is_forbidden_stays_off_and_is_free_again_after_its_time(subject):
+    forbid("breaker", operator(), subject=subject, seconds=200)
     ran("T_PLAIN", failed=30)
     look()
-    assert (stage("breaker", "T_PLAIN"), Curb.objects.filter(name="breaker").count()) == (0, 0)
+    assert (stage("breaker", SCOPE), Curb.objects.filter(name="breaker").count()) == (0, 0)
 
     look(201)
     look()
-    assert stage("breaker", "T_PLAIN") == 2
+    assert stage("breaker", SCOPE) == 2
 
 
-def test_what_is_ended_ends_at_once_whoever_began_it():
+@OF_THE_TENANT_OR_ALL
+def test_what_is_ended_ends_at_once_whoever_began_it(subject):
     ran("T_PLAIN", failed=30)
     look()
-    assert stage("breaker", "T_PLAIN") == 2
+    assert stage("breaker", SCOPE) == 2
 
-    end("breaker", operator("it was us"), subject="T_PLAIN")
+    end("breaker", operator("it was us"), subject=subject)
     look()
 
-    assert (stage("breaker", "T_PLAIN"), Curb.objects.count()) == (0, 0)
+    assert (stage("breaker", SCOPE), Curb.objects.count()) == (0, 0)
     assert "it was us" in SafeguardIncident.objects.get().ending
-    verbs = AuditEntry.objects.filter(subject="safeguard breaker T_PLAIN").order_by("id").values_list("verb", "actor")
+    verbs = AuditEntry.objects.filter(subject=f"safeguard breaker {SCOPE}").order_by("id").values_list("verb", "actor")
     assert list(verbs) == [("begin", "safeguard breaker"), ("end", "olga"), ("end", "safeguard breaker")]
 
 

@@ -1,10 +1,10 @@
 """Each rule that acts goes on and off again, fed by tasks that ran, and is seen in what a dispatcher gives out."""
 
+from collections import Counter
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -14,6 +14,7 @@ from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import Degraded, RetryLimited
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
+from tasks_app.core.scopes import HELD_BACK
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.batch_size import BatchSizes
 from tasks_app.engine.beat.safeguards import pulse
@@ -31,6 +32,7 @@ from tasks_app.lifecycle.start import start
 from tasks_app.models import (
     AuditEntry,
     Curb,
+    CurbPermit,
     LaneResume,
     Node,
     Pulse,
@@ -38,6 +40,7 @@ from tasks_app.models import (
     Safeguard,
     SafeguardIncident,
     ScheduleTask,
+    ScopeMinute,
     TaskBatch,
 )
 from tests.support.backfill import backfilled, hourly, hours
@@ -116,7 +119,12 @@ def test_a_late_start_slows_low_down_then_pauses_it_and_lets_it_go_step_by_step(
     "broken",
     [
         {"name": "delay", "stage": 1, "figures": {"low_rate": "much"}},  # its step fails
-        {"name": "breaker", "subject": "T_QUIET", "stage": 2, "figures": {"in_a_row": "some"}},  # its rule fails
+        {
+            "name": "breaker",
+            "subject": "tenant:default/T_QUIET",
+            "stage": 2,
+            "figures": {"in_a_row": "some"},
+        },  # its rule fails
     ],
     ids=["step", "rule"],
 )
@@ -166,17 +174,16 @@ def test_one_bad_type_has_its_retries_slowed_and_its_backfills_stopped_and_no_ot
     ran("T_QUIET", ok=240)
     look()
     look(60)
-    assert on() == {("failures", "T_PLAIN"): 1}
+    assert on() == {("failures", "tenant:default/T_PLAIN"): 1}
 
     retries = list(ScheduleTask.objects.filter(status="FAIL").values_list("id", flat=True))
     make_due(*retries)
     many("T_PLAIN", 20)
     many("T_QUIET", 20)
-    given = beat.dispatch()
+    beat.dispatch()
+    assert run_claimed() in ({"T_PLAIN": 20, "T_QUIET": 20}, {"T_PLAIN": 21, "T_QUIET": 20})
     again = ScheduleTask.objects.filter(id__in=retries)
-    assert sizes(given) == {"T_PLAIN": 20 + again.filter(status="RUNNING").count(), "T_QUIET": 20}
-    assert again.filter(status="RUNNING").count() <= 1
-    assert again.filter(status="FAIL", limited=True, due_at__isnull=False).count() >= 9
+    assert again.filter(status="FAIL", error_code=HELD_BACK, attempt=1, due_at__gt=Now()).count() >= 9
 
     with pytest.raises(RetryLimited, match="Too many tries of T_PLAIN"):
         backfilled(hours(3, ago=5), jobs[0])
@@ -188,8 +195,9 @@ def test_one_bad_type_has_its_retries_slowed_and_its_backfills_stopped_and_no_ot
     look(601)
     assert on() == {}
     assert steps.step("test").campaign == begun.id
+    make_due(*again.exclude(status="SUCCESS").values_list("id", flat=True))
     beat.dispatch()
-    assert again.filter(status="RUNNING").count() == 10
+    assert run_claimed()["T_PLAIN"] == 10 + 3  # and what the backfill has released
 
 
 def test_a_backfill_is_held_back_if_what_comes_along_with_it_fails():
@@ -208,31 +216,36 @@ def test_a_backfill_is_held_back_if_what_comes_along_with_it_fails():
     assert steps.step("test").campaign == begun.id
 
 
-def test_if_all_types_fail_all_retries_are_slowed(beat):
-    for task_type in ("T_PLAIN", "T_QUIET", "T_LOGS"):
-        ran(task_type, ok=90, failed=10)
+@pytest.mark.parametrize("tenants", [("acme",) * 3, ("acme", "beta", "gamma")], ids=["one tenant", "several"])
+def test_if_all_types_fail_all_retries_are_slowed_of_the_tenant_or_of_all(beat, tenants):
+    types = ("T_PLAIN", "T_QUIET", "T_LOGS")
+    for task_type, tenant in zip(types, tenants, strict=True):
+        ran(task_type, ok=90, failed=10, tenant=tenant)
     look()
     look(60)
 
-    assert on() == {("failures", ""): 1}
-    held = set(Curb.objects.values_list("kind", "target"))
-    assert held == {("retries", "T_PLAIN"), ("retries", "T_QUIET"), ("retries", "T_LOGS"), ("backfills", "*")}
+    tenant = "acme" if len(set(tenants)) == 1 else ""
+    assert on() == {("failures", "tenant:acme/*" if tenant else ""): 1}
+    held = set(Curb.objects.values_list("kind", "target", "of_tenant"))
+    assert held == {("retries", one, tenant) for one in types} | {("backfills", "*", tenant)}
     retries = ScheduleTask.objects.filter(status="FAIL")
     make_due(*retries.values_list("id", flat=True))
     many("T_QUIET", 20)
-    assert 20 <= sum(sizes(beat.dispatch()).values()) <= 20 + 3  # what comes for the first time, and one retry of each
+    beat.dispatch()
+    assert 20 <= sum(run_claimed().values()) <= 20 + 3  # what comes for the first time, and one retry of each
 
     look(660)
     look(601)
-    assert (on(), Curb.objects.count()) == ({}, 0)
+    assert (on(), Curb.objects.count(), CurbPermit.objects.count()) == ({}, 0, 0)
+    make_due(*retries.values_list("id", flat=True))
     beat.dispatch()
-    assert retries.count() == 0
+    assert sum(run_claimed().values()) == 30
 
 
 def test_retries_are_slowed_to_half_of_their_rate_since_the_failures_began():
     ran("T_PLAIN", ok=120, failed=90)
     look()
-    Pulse.objects.update(minute=timezone.now().replace(second=0, microsecond=0) - timedelta(minutes=2))
+    ScopeMinute.objects.update(minute=timezone.now().replace(second=0, microsecond=0) - timedelta(minutes=2))
     look(60)
 
     curb = Curb.objects.get(kind="retries")
@@ -263,17 +276,14 @@ def test_too_many_retries_come_in_buckets_the_short_ones_first(beat, settings):
     TaskBatch.objects.filter(task_type="T_PLAIN").update(run_us=40 * 10_000)
     look()
     look(31)
-    assert on() == {("retries", ""): 1}
+    assert on() == {("retries", "tenant:default/*"): 1}
 
     retries = ScheduleTask.objects.filter(status="FAIL")
     make_due(*retries.values_list("id", flat=True))
+    _refill()
     beat.dispatch()
-    _refill("T_PLAIN", "T_LOGS")
-    beat.dispatch()
-    running = {
-        name: ScheduleTask.objects.filter(task_type=name, status="RUNNING").count() for name in ("T_PLAIN", "T_LOGS")
-    }
-    assert running["T_PLAIN"] >= 20 > 2 >= running["T_LOGS"]  # 171 a second, and one in 17 seconds
+    again = run_claimed()
+    assert again["T_PLAIN"] >= 20 > 2 >= again["T_LOGS"]  # 171 a second, and one in 17 seconds
 
     ScheduleTask.objects.update(status="SUCCESS", due_at=None, batch_no=None)
     look()
@@ -284,8 +294,8 @@ def test_too_many_retries_come_in_buckets_the_short_ones_first(beat, settings):
 def test_too_many_dead_letters_of_many_types_leave_only_critical_work(beat, settings):
     setting(settings, dead_letters={"limit": 10}, failures={"mode": "off"}, breaker={"mode": "off"})
     job, urgent = make("plain"), make("urgent", lane="critical")
-    ran("T_PLAIN", failed=8, do="die")
-    ran("T_QUIET", failed=8, do="die")
+    ran("T_PLAIN", failed=8, do="die", tenant="acme")
+    ran("T_QUIET", failed=8, do="die", tenant="beta")
     look()
     assert on() == {("dead_letters", ""): 1}
 
@@ -308,18 +318,38 @@ def test_if_one_type_dies_that_one_is_held_and_nothing_is_lost(beat, settings):
     ran("T_PLAIN", failed=12, do="die")
     ran("T_QUIET", failed=1, do="die")
     look()
-    assert on() == {("dead_letters", "T_PLAIN"): 1}
+    assert on() == {("dead_letters", "tenant:default/T_PLAIN"): 1}
 
     held = many("T_PLAIN", 5)
     many("T_QUIET", 5)
-    assert sizes(beat.dispatch()) == {"T_QUIET": 5}
+    many("T_PLAIN", 5, tenant="acme")
+    beat.dispatch()
+    assert run_claimed() == {"T_QUIET": 5, "T_PLAIN": 5}
     rows = ScheduleTask.objects.filter(id__in=held)
-    assert set(rows.values_list("status", "attempt")) == {("INIT", 0)}
+    assert set(rows.values_list("status", "attempt", "error_code")) == {("INIT", 0, HELD_BACK)}
     assert rows.filter(due_at__isnull=True).count() == 0
 
     look(61)
     look(301)
-    assert sizes(beat.dispatch()) == {"T_PLAIN": 5}
+    make_due(*held)
+    beat.dispatch()
+    assert run_claimed() == {"T_PLAIN": 5}
+
+
+def test_if_many_types_of_one_tenant_die_only_its_work_is_held_except_the_critical(beat, settings):
+    setting(settings, dead_letters={"limit": 10}, failures={"mode": "off"}, breaker={"mode": "off"})
+    job = make("plain")
+    ran("T_PLAIN", failed=8, do="die", tenant="acme")
+    ran("T_QUIET", failed=8, do="die", tenant="acme")
+    look()
+    assert on() == {("dead_letters", "tenant:acme/*"): 1}
+
+    many("T_LOGS", 3, tenant="acme")
+    many("T_QUIET", 2, lane="critical", tenant="acme")
+    many("T_QUIET", 4)
+    beat.dispatch()
+    assert run_claimed() == {"T_QUIET": 6}
+    assert trigger_job(job.id, "k", operator()).new
 
 
 def test_if_the_calls_of_one_host_die_that_host_is_held(settings):
@@ -329,69 +359,82 @@ def test_if_the_calls_of_one_host_die_that_host_is_held(settings):
     for batch in claim_due():
         settled(start(UUID(batch.batch_no), "worker"), FINAL)
     look()
-    assert on() == {("dead_letters", "host:api.example.com"): 1}
+    assert on() == {("dead_letters", "tenant:default/host:api.example.com"): 1}
 
     batch = started("a")
     held, free = Called("default", "api.example.com"), Called("default", "other.example.com")
-    leaves = ask(batch.batch_no, {held: 1, free: 1}, 4)
-    assert (leaves[held].unwell, leaves[held].tries, free in leaves) == (True, False, False)
+    others = Called("acme", "api.example.com")
+    leaves = ask(batch.batch_no, {held: 1, free: 1, others: 1}, 4)
+    assert (leaves[held].unwell, leaves[held].tries, free in leaves, others in leaves) == (True, False, False, False)
 
     look(61)
     look(301)
     assert held not in ask(batch.batch_no, {held: 1}, 4)
 
 
-def test_a_type_that_mostly_fails_is_tried_one_by_one_until_that_succeeds(beat):
+def test_a_type_that_mostly_fails_for_a_tenant_is_tried_one_by_one_until_that_succeeds(beat):
     ran("T_PLAIN", ok=5, failed=16)
     look()
-    assert on() == {("breaker", "T_PLAIN"): 2}
+    assert on() == {("breaker", "tenant:default/T_PLAIN"): 2}
 
     waiting = many("T_PLAIN", 30)
     many("T_QUIET", 30)
-    _refill("T_PLAIN")
-    assert sizes(beat.dispatch()) == {"T_PLAIN": 1, "T_QUIET": 30}
+    many("T_PLAIN", 10, tenant="acme")
+    _refill()
+    beat.dispatch()
+    assert run_claimed() == {"T_PLAIN": 1 + 10, "T_QUIET": 30}
     rows = ScheduleTask.objects.filter(id__in=waiting)
-    assert rows.filter(status="INIT", attempt=0, due_at__isnull=False).count() == 29
+    assert rows.filter(status="INIT", attempt=0, error_code=HELD_BACK, due_at__gt=Now()).count() == 29
 
-    for _ in range(3):
-        _run_claimed()
+    for _ in range(2):
         look()
-        _refill("T_PLAIN")
-        assert sizes(beat.dispatch()) in ({"T_PLAIN": 1}, {})
+        _refill()
+        _ask_again(waiting)
+        beat.dispatch()
+        assert run_claimed() == {"T_PLAIN": 1}
+    look()
     look(31)
-    assert on() == {("breaker", "T_PLAIN"): 1}
-    _refill("T_PLAIN")
-    _run_claimed()
-    assert 1 < sizes(beat.dispatch())["T_PLAIN"] <= 10
-    _run_claimed()
+    assert on() == {("breaker", "tenant:default/T_PLAIN"): 1}
+    _refill()
+    _ask_again(waiting)
+    beat.dispatch()
+    assert run_claimed() == {"T_PLAIN": 10}
     look(31)
     assert on() == {}
-    assert sizes(beat.dispatch())["T_PLAIN"] >= 10
+    _ask_again(waiting)
+    beat.dispatch()
+    assert run_claimed() == {"T_PLAIN": 17}
 
 
 def test_what_is_reported_of_tasks_that_were_away_counts_as_any_try(beat):
     batch = away(*(f"k{n}" for n in range(21)))
     tasks = ids_of(batch)
     fail(batch.batch_no, [(one, Failed("NO_FILE", "not there", after=3600.0)) for one in tasks[:16]])
-    complete(batch.batch_no, [(one, Completed()) for one in tasks[16:]])
     look()
-    assert on() == {("breaker", "T_QUIET"): 2}
-    assert [(one.ok, one.failed, one.returned) for one in Pulse.objects.all()] == [(5, 16, 21)]
+    complete(batch.batch_no, [(one, Completed()) for one in tasks[16:]])
+    assert on() == {}
+    fail_more = away(*(f"more{n}" for n in range(5)))
+    fail(fail_more.batch_no, [(one, Failed("NO_FILE", "not there", after=3600.0)) for one in ids_of(fail_more)])
+    look()
+    assert on() == {("breaker", "tenant:default/T_QUIET"): 2}
+    assert sum(one.returned for one in Pulse.objects.all()) == 26
+    assert [(one.ok, one.failed) for one in ScopeMinute.objects.all()] == [(5, 21)]
 
     many("T_QUIET", 30)
-    _refill("T_QUIET")
-    assert sizes(beat.dispatch()) == {"T_QUIET": 1}
+    _refill()
+    beat.dispatch()
+    assert run_claimed() == {"T_QUIET": 1}
 
 
 def test_a_trial_that_fails_keeps_the_breaker_open_and_one_that_nobody_needs_is_closed(beat):
     ran("T_PLAIN", failed=20)
     look()
     schedule("T_PLAIN", "trial", payload={"do": "retry", "after": 3600})
-    _refill("T_PLAIN")
+    _refill()
     beat.dispatch()
-    _run_claimed()
+    assert run_claimed() == {"T_PLAIN": 1}
     look(300)
-    assert on() == {("breaker", "T_PLAIN"): 2}
+    assert on() == {("breaker", "tenant:default/T_PLAIN"): 2}
 
     Safeguard.objects.update(figures={"in_a_row": 0, "tried_at": 0.0})
     look(660)
@@ -400,19 +443,25 @@ def test_a_trial_that_fails_keeps_the_breaker_open_and_one_that_nobody_needs_is_
     assert on() == {}
 
 
-def _run_claimed() -> None:
-    """What was given out runs to its end."""
-    for batch in TaskBatch.objects.filter(started_at__isnull=True, finished_at__isnull=True):
-        run_batch(batch.batch_no, guarded=False)
+def run_claimed() -> Counter[str]:
+    """What was given out runs to its end. Returns how many handlers of each type were called."""
+    given = [batch.batch_no for batch in TaskBatch.objects.filter(started_at__isnull=True, finished_at__isnull=True)]
+    for batch_no in given:
+        run_batch(batch_no, guarded=False)
+    called: Counter[str] = Counter()
+    for batch in TaskBatch.objects.filter(batch_no__in=given):
+        called[batch.task_type] += batch.ok + batch.failed
+    return +called
 
 
-def _refill(*types: str) -> None:
-    """Time is moved by writing it: their buckets were last filled a minute ago."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE punctual_type_limit SET filled_at = clock_timestamp() - interval '60 s' WHERE task_type = ANY (%s)",
-            [list(types)],
-        )
+def _ask_again(waiting: list[int]) -> None:
+    """What was sent back is due again."""
+    make_due(*ScheduleTask.objects.filter(id__in=waiting, status="INIT").values_list("id", flat=True))
+
+
+def _refill() -> None:
+    """Time is moved by writing it: the buckets of safeguards were last filled a minute ago."""
+    Curb.objects.update(filled_at=Now() - timedelta(seconds=60))
 
 
 def test_a_handler_that_takes_three_times_as_long_is_told_and_its_batches_shrink():
@@ -521,7 +570,7 @@ def test_retries_in_a_paused_lane_and_of_a_type_with_a_limit_trip_nothing(settin
 
     lanes.resume("low", reason="it is up again", by="ana")
     ran("T_QUIET", failed=1)
-    assert _twice() == {("retries", ""): 1}
+    assert _twice() == {("retries", "tenant:default/*"): 1}
 
 
 def test_retries_that_a_restored_database_has_trip_nothing(settings):

@@ -152,7 +152,7 @@ def test_what_can_wait_is_held_until_the_end_and_says_why():
     assert held() == {"low", "backfill", "*"}
     assert "by the recovery from incident INC-1" in why_task(row(task)).words
     with pytest.raises(RetryLimited, match="Incident INC-1 is being recovered from"):
-        refuse_backfills([1])
+        refuse_backfills([1], "default")
 
 
 def test_what_a_person_has_paused_stays_so():
@@ -211,13 +211,13 @@ def test_what_a_recovery_holds_that_nobody_goes_on_with_is_let_go_an_hour_after_
     assert unfreeze() == "0 let go"
     assert held() == {low, backfill, "*"}
     with pytest.raises(RetryLimited):
-        refuse_backfills([1])
+        refuse_backfills([1], "default")
 
     no_step_for(2)
     assert unfreeze() == "1 let go"
 
     assert held() == set()
-    refuse_backfills([1])
+    refuse_backfills([1], "default")
     assert LanePause.objects.filter(lane=low).exists()  # a person's, who has to end it
     entry = AuditEntry.objects.filter(verb="recover").latest("id")
     assert (entry.actor, entry.outcome, entry.detail) == ("punctual", "let go", {"lanes": [backfill, low]})

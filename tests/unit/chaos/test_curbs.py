@@ -13,6 +13,7 @@ GOOD = [
     TRIAL,
     Stretch("retries", "R", 0.1, None, 100.0, 120.0),
     Stretch("triggers", "*", None, None, 100.0, 120.0),
+    Stretch("type", "V", 0.2, 1, 100.0, 120.0, "acme"),
 ]
 LATER = 100.0 + READ_SECONDS + 0.1
 
@@ -28,6 +29,9 @@ LATER = 100.0 + READ_SECONDS + 0.1
         (Claim("high", "T", 1, 99.0), 0),
         (Claim("high", "U", 6, LATER), 0),  # two, and one in five seconds
         (Claim("high", "U", 7, LATER), 1),
+        (Claim("high", "V", 900, LATER, 6, LATER), 0),  # the others were sent back
+        (Claim("high", "V", 900, LATER, 7, LATER), 1),
+        (Claim("high", "V", 900, LATER, 7, 120.1), 0),
         (Claim("high", "R", 50, LATER), 0),
     ],
 )
@@ -45,4 +49,5 @@ def test_a_curb_that_is_left_and_an_incident_that_is_open_are_told():
 def test_a_run_in_which_one_kind_held_nothing_back_is_told(place):
     [told] = wrong_curbs([one for one in GOOD if one != GOOD[place]], [])
 
-    assert told.startswith(f"nothing was held back by a curb on {GOOD[place].kind}")
+    what = "of one tenant" if GOOD[place].of_tenant else f"by a curb on {GOOD[place].kind}"
+    assert told.startswith(f"nothing was held back {what}")

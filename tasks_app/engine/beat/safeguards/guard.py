@@ -4,6 +4,7 @@ from tasks_app.core.phrases import first_line
 from tasks_app.database import atomic, on_commit
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.safeguards.applying import Applied, apply
+from tasks_app.lifecycle.scopes import release_held_back
 from tasks_app.models import Safeguard
 
 from .pulse import read_pulse
@@ -27,6 +28,8 @@ def guard() -> Applied | None:
         applied = apply(found, pulse.now) if rows or any(one.over for one in found) else Applied()
         if applied.any:
             on_commit(SENDER.wake_all)
+    for scope in sorted(applied.freed):
+        SENDER.wake(release_held_back(scope))
     if failed := {**failed, **applied.failed}:
         raise SafeguardsFailed("; ".join(f"safeguard {name}: {_words(error)}" for name, error in failed.items()))
     return applied

@@ -12,6 +12,7 @@ from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.lateness import BUCKETS, bucket_of, percentile_ms
 from tasks_app.core.safeguards import MOST_DEAD
+from tasks_app.core.scopes import Scope
 from tasks_app.engine.canary import CANARY
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import array, run
@@ -45,6 +46,23 @@ class TypePulse:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopePulse:
+    """What ran of a scope that has failed."""
+
+    ok: int = 0  # in ten minutes
+    failed: int = 0
+    lately_ok: int = 0  # in five
+    lately_failed: int = 0
+    failing_seconds: float = 0.0
+    new_ok: int = 0  # since the last look, in any lane
+    new_failed: int = 0
+
+    @property
+    def tries(self) -> int:
+        return self.ok + self.failed
+
+
+@dataclass(frozen=True, slots=True)
 class LanePulse:
     held: bool
     slots: int
@@ -56,7 +74,7 @@ class LanePulse:
 class Sampled:
     """What is looked at less often."""
 
-    retries: dict[str, int]  # about how many wait, by type
+    retries: dict[Scope, int]  # about how many wait
     before_us: dict[str, float]  # how long a task took before the last ten minutes
 
 
@@ -66,9 +84,10 @@ class Pulse:
     types: dict[str, TypePulse]
     lanes: dict[str, LanePulse]
     lateness: list[int]  # histogram
-    dead: dict[str, int]  # of the last minute, by type
-    dead_tasks: dict[str, list[int]] = field(default_factory=dict)  # some of them
+    dead: dict[Scope, int]  # of the last minute
+    dead_tasks: dict[Scope, list[int]] = field(default_factory=dict)  # some of them
     sampled: Sampled | None = None  # None: not this time
+    scopes: dict[Scope, ScopePulse] = field(default_factory=dict)
 
     @property
     def slots(self) -> int:
@@ -83,6 +102,9 @@ class Pulse:
         """Of the lanes that somebody serves and nobody holds."""
         waits = [one.oldest_seconds for name, one in self.lanes.items() if name in PUNCTUAL_LANES and open_lane(one)]
         return 1000 * max((wait for wait in waits if wait is not None), default=0.0)
+
+
+_NO_FIGURES = (0, 0, 0, 0, 0.0)
 
 
 def open_lane(lane: LanePulse) -> bool:
@@ -107,6 +129,7 @@ def read_pulse(*, known: bool) -> Pulse | None:
     asked = _stretch(read_until, until, lanes, served, now)
     new = {task_type: counts for task_type, *counts in run("read_pulse", asked)}
     dead = run("dead_lately", {"seconds": 60.0, "most": MOST_DEAD, "sample": DEAD_SAMPLE})
+    scopes = _scopes(known=known)
     types = _types(new) if new or known else {}
     sample = bool(types or known) and (sampled_at is None or now - sampled_at >= SAMPLE_SECONDS or sampled_at > now)
     pulse = Pulse(
@@ -114,14 +137,27 @@ def read_pulse(*, known: bool) -> Pulse | None:
         types,
         lanes,
         run("pulse_lateness", {"lanes": list(PUNCTUAL_LANES)})[0][0] if new or known else [],
-        {task_type: count for task_type, count, _ in dead},
-        {task_type: ids for task_type, _, ids in dead},
+        {Scope(*scope): count for *scope, count, _ in dead},
+        {Scope(*scope): ids for *scope, _, ids in dead},
         _sample(types, known=known) if sample else None,
+        scopes,
     )
     run("advance_pulse", {"until": until, "served": json.dumps(served), "sampled": sample})
     if sample:
         run("forget_pulse", {})
+        run("forget_scopes", {})
     return pulse
+
+
+def _scopes(*, known: bool) -> dict[Scope, ScopePulse]:
+    """Those that have failed lately. Where nothing was noted and nothing is on, there is nothing to add up."""
+    new = {Scope(*scope): (ok, failed) for *scope, ok, failed in run("fold_scopes", {})}
+    if not new and not known:
+        return {}
+    sums = {Scope(tenant, target): figures for tenant, target, *figures in run("sum_scopes", {})}
+    return {
+        scope: ScopePulse(*sums.get(scope, _NO_FIGURES), *new.get(scope, (0, 0))) for scope in sums.keys() | new.keys()
+    }
 
 
 def _types(new: Mapping[str, Sequence[int]]) -> dict[str, TypePulse]:
@@ -163,4 +199,4 @@ def _sample(types: Mapping[str, TypePulse], *, known: bool) -> Sampled:
     waiting = run("retries_waiting", {"percent": percent}) if failing else []
     busy = [name for name, one in types.items() if one.lately_run]
     before = run("pulse_before", {"types": busy, "sample": 100}) if busy else []
-    return Sampled({task_type: round(count * 100 / percent) for task_type, count in waiting}, dict(before))
+    return Sampled({Scope(*scope): round(count * 100 / percent) for *scope, count in waiting}, dict(before))

@@ -1,7 +1,7 @@
 """The rules: each looks at the pulse, and says what it found of which subject. What follows is decided elsewhere."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from datetime import UTC, datetime
 
 from tasks_app.conf import conf
@@ -10,13 +10,14 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.hosts import host_of
 from tasks_app.core.phrases import milliseconds, percent
 from tasks_app.core.receivers import receiver_of
-from tasks_app.core.safeguards import HOST, ONE_CAUSE, TRIALS, Name, Policy, retry_rates, slowed_at
+from tasks_app.core.safeguards import HOST, ONE_CAUSE, TRIALS, Name, Policy, retry_rates, slowed_at, stages_of
+from tasks_app.core.scopes import EVERYTHING, Scope, scope_of
 from tasks_app.database import atomic
 from tasks_app.lifecycle.safeguards.applying import Finding
 from tasks_app.models import Safeguard
 from tasks_app.sql import array, run
 
-from .pulse import Pulse, TypePulse
+from .pulse import Pulse, ScopePulse, TypePulse
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +28,7 @@ QUIET_SECONDS = 600.0  # a breaker that nobody wants to go through for so long i
 RELAPSE_SAMPLE = 5  # tries of a type whose breaker is half open: if most of them fail, it opens again
 SLOW_CALM = 2 / 3  # of the limit
 FROZEN = ("low_rate", "before_ms")  # measured when it began: what is held back would pull them along
+SEVERAL = 2  # tenants that fail, and no other that succeeds: then the type is the cause
 GROWN = 1.25  # times as many failures a second as before are more of them
 
 Rows = Mapping[str, Safeguard]  # by subject: those of the safeguard that there are
@@ -45,26 +47,63 @@ def delay(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
 
 
 def failures(pulse: Pulse, policy: Policy, rows: Rows, broken: Rows) -> Iterator[Finding]:
-    """By type first. What is left, without those that are slowed down or tried one by one already, as a whole."""
-    apart = {subject for subject, row in broken.items() if row.stage}
-    rest: dict[str, TypePulse] = {}
-    for task_type, one in pulse.types.items():
-        if task_type in apart:
+    """By scope first. The rest, without scopes that are slowed down or tried one by one already, as a whole: of the one
+    tenant that causes it, or of all."""
+    apart = {scope for scope in map(scope_of, [one for one, row in broken.items() if row.stage]) if scope}
+    rest: dict[Scope, ScopePulse] = {}
+    for scope, one in pulse.scopes.items():
+        if scope in apart:
             continue
-        row = rows.get(task_type)
+        row = rows.get(scope.subject)
         over = _failing(one.ok, one.failed, policy)
         if over or (row is not None and row.stage):
+            apart.add(scope)
             sentence = (
-                f"Of {one.tries:,} tries of {task_type} in ten minutes, {percent(one.failed / one.tries)} failed."
+                f"Of {one.tries:,} tries {_of(scope)} in ten minutes, {percent(one.failed / max(one.tries, 1))} failed."
             )
-            yield _found(Name.FAILURES, task_type, over, _of_failures({task_type: one}, policy), sentence, rows)
+            figures = _of_failures({scope: one}, one.ok, policy)
+            yield _found(Name.FAILURES, scope.subject, over, figures, sentence, rows)
         else:
-            rest[task_type] = one
-    ok, failed = sum(one.ok for one in rest.values()), sum(one.failed for one in rest.values())
+            rest[scope] = one
+    yield from _of_the_rest(pulse, policy, rows, apart, rest)
+
+
+def _of_the_rest(
+    pulse: Pulse, policy: Policy, rows: Rows, apart: Set[Scope], rest: Mapping[Scope, ScopePulse]
+) -> Iterator[Finding]:
+    alone = {one: pulse.types[one] for one in pulse.types if one != HTTP_CALLBACK}
+    gone = [pulse.scopes[scope] for scope in apart if scope in pulse.scopes and not scope.target.startswith(HOST)]
+    ok = max(0, sum(one.ok for one in alone.values()) - sum(one.ok for one in gone))
+    inner = {scope: one for scope, one in rest.items() if not scope.target.startswith(HOST)}
+    failed = sum(one.failed for one in inner.values())
+    tenant = _main_cause(_by_tenant({scope: one.failed for scope, one in inner.items()}))
+    subject = Scope(tenant, EVERYTHING).subject if tenant else ""
     tries = max(ok + failed, 1)
-    sentence = f"Of {tries:,} tries of all other types in ten minutes, {percent(failed / tries)} failed."
+    whose = f"of tenant {tenant}, nearly all" if tenant else "of all other types"
+    sentence = f"Of {tries:,} other tries in ten minutes, {percent(failed / tries)} failed: {whose}."
     over = _failing(ok, failed, policy)
-    yield _found(Name.FAILURES, "", over, _of_failures(rest, policy), sentence, rows)
+    figures = _of_failures(
+        {scope: one for scope, one in inner.items() if not tenant or scope.tenant == tenant}, ok, policy
+    )
+    yield _found(Name.FAILURES, subject, over, figures, sentence, rows)
+
+
+def _by_tenant(counts: Mapping[Scope, int]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for scope, count in counts.items():
+        found[scope.tenant] = found.get(scope.tenant, 0) + count
+    return found
+
+
+def _main_cause(counts: Mapping[str, int]) -> str:
+    """The one that nearly all of it comes from; empty: several."""
+    worst = max(counts, key=lambda one: counts[one], default="")
+    return worst if worst and counts[worst] >= ONE_CAUSE * sum(counts.values()) else ""
+
+
+def _of(scope: Scope) -> str:
+    target = scope.target.removeprefix(HOST)
+    return f"of {target} of tenant {scope.tenant}"
 
 
 def _failing(ok: int, failed: int, policy: Policy) -> bool | None:
@@ -75,18 +114,17 @@ def _failing(ok: int, failed: int, policy: Policy) -> bool | None:
     return True if success < policy.limit else False if success >= 1 - (1 - policy.limit) / 2 else None
 
 
-def _of_failures(types: Mapping[str, TypePulse], policy: Policy) -> dict[str, object]:
-    failing = sorted((one for one in types if types[one].failed), key=lambda one: -types[one].failed)[:200]
-    return {
-        "tries": sum(one.tries for one in types.values()),
-        "failed": sum(one.failed for one in types.values()),
-        "limit": policy.limit,
+def _of_failures(scopes: Mapping[Scope, ScopePulse], ok: int, policy: Policy) -> dict[str, object]:
+    failed = sum(one.failed for one in scopes.values())
+    rates: dict[str, float] = {}
+    for scope, one in sorted(scopes.items(), key=lambda pair: -pair[1].failed)[:200]:
         # About as many retries as failures: each of these is tried again. By the time since they began.
-        "rates": {one: round(types[one].failed / _seconds(types[one]), 4) for one in failing},
-    }
+        if one.failed:
+            rates[scope.target] = round(rates.get(scope.target, 0.0) + one.failed / _seconds(one), 4)
+    return {"tries": ok + failed, "failed": failed, "limit": policy.limit, "rates": rates}
 
 
-def _seconds(one: TypePulse) -> float:
+def _seconds(one: ScopePulse) -> float:
     return min(max(one.failing_seconds, LEAST_SECONDS), WINDOW_SECONDS)
 
 
@@ -95,17 +133,23 @@ def retries(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
     if pulse.sampled is None:
         yield from (Finding(Name.RETRIES, subject, _still(row), {}) for subject, row in rows.items())
         return
-    waiting = {one: count for one, count in pulse.sampled.retries.items() if count}
-    total = sum(waiting.values())
+    total = sum(pulse.sampled.retries.values())
+    tenant = _main_cause(_by_tenant(pulse.sampled.retries))
+    subject = Scope(tenant, EVERYTHING).subject if tenant else ""
+    waiting: dict[str, int] = {}
+    for scope, count in pulse.sampled.retries.items():
+        if count and (not tenant or scope.tenant == tenant):
+            waiting[scope.target] = waiting.get(scope.target, 0) + count
     means = {one: _mean_us(pulse.types[one]) / 1e6 for one in waiting if one in pulse.types}
     over = True if total > policy.limit else False if total <= policy.limit / 2 else None
     rates = {one: round(rate, 4) for one, rate in retry_rates(waiting, means, pulse.slots).items()}
     figures = {"waiting": total, "limit": policy.limit, "rates": rates}
-    row = rows.get("")
+    row = rows.get(subject)
     if row is not None and row.stage and row.figures.get("rates", {}).keys() == rates.keys():
         figures["rates"] = row.figures["rates"]
-    sentence = f"About {total:,} retries are waiting: more than {policy.limit:,.0f}."
-    yield Finding(Name.RETRIES, "", over, figures, sentence)
+    whose = f" Nearly all of them are of tenant {tenant}." if tenant else ""
+    sentence = f"About {total:,} retries are waiting: more than {policy.limit:,.0f}.{whose}"
+    yield Finding(Name.RETRIES, subject, over, figures, sentence)
 
 
 def _still(row: Safeguard) -> bool | None:
@@ -122,24 +166,35 @@ def dead_letters(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
     if over is not True:
         yield from (Finding(Name.DEAD_LETTERS, subject, over, figures) for subject in rows)
         return
-    cause = _cause(pulse, total)
-    of = f" Nearly all of them are of {cause.removeprefix(HOST)}." if cause else ""
-    yield Finding(Name.DEAD_LETTERS, cause, True, figures, sentence + of)
+    cause = _cause(pulse)
+    scope = scope_of(cause)
+    of = (scope.target.removeprefix(HOST) if scope else cause.removeprefix(HOST)).replace(EVERYTHING, "several types")
+    whose = f" of tenant {scope.tenant}" if scope else ""
+    sentence += f" Nearly all of them are of {of}{whose}." if cause else ""
+    yield Finding(Name.DEAD_LETTERS, cause, True, figures, sentence)
     # Those that are held already don't die: that others do says nothing about them.
     yield from (Finding(Name.DEAD_LETTERS, subject, None, {}) for subject in rows if subject != cause)
 
 
-def _cause(pulse: Pulse, total: int) -> str:
-    worst = max(pulse.dead, key=lambda one: pulse.dead[one])
-    if pulse.dead[worst] < ONE_CAUSE * total:
-        return ""
-    return _host_of(pulse.dead_tasks.get(worst, [])) or worst if worst == HTTP_CALLBACK else worst
+def _cause(pulse: Pulse) -> str:
+    """The narrowest subject that nearly all of them come from; empty: there is none."""
+    types: dict[str, int] = {}
+    for scope, count in pulse.dead.items():
+        types[scope.target] = types.get(scope.target, 0) + count
+    tenant, task_type = _main_cause(_by_tenant(pulse.dead)), _main_cause(types)
+    target = task_type
+    if task_type == HTTP_CALLBACK:
+        letters = [ids for scope, ids in pulse.dead_tasks.items() if scope.target == HTTP_CALLBACK]
+        target = _host_of([one for ids in letters for one in ids]) or task_type
+    if tenant:
+        return Scope(tenant, target or EVERYTHING).subject
+    return target
 
 
 def _host_of(tasks: list[int]) -> str:
     """The host that nearly all of these call; empty: they call several."""
     hosts: dict[str, int] = {}
-    with atomic():  # a savepoint: if it fails, the other rules go on in this transaction
+    with atomic():  # a savepoint: if it fails, the other rules still run in this transaction
         urls = run("callback_urls", {"ids": array(tasks)}) if tasks else []
     for (url,) in urls:
         try:
@@ -147,16 +202,21 @@ def _host_of(tasks: list[int]) -> str:
         except InvalidTask:
             continue
         hosts[name] = hosts.get(name, 0) + 1
-    name = max(hosts, key=lambda one: hosts[one], default="")
-    return HOST + name if name and hosts[name] >= ONE_CAUSE * sum(hosts.values()) else ""
+    cause = _main_cause(hosts)
+    return HOST + cause if cause else ""
 
 
 def breaker(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
-    """A type of which most tries fail. While it is on, what is tried decides."""
-    for task_type in pulse.types.keys() | rows.keys():
-        one, row = pulse.types.get(task_type, TypePulse()), rows.get(task_type)
+    """A tenant's tasks of a type of which most tries fail. While it is on, what is tried decides."""
+    subjects = {scope.subject: scope for scope in pulse.scopes if not scope.target.startswith(HOST)}
+    subjects |= {subject: scope for subject in rows if (scope := scope_of(subject)) is not None}
+    failing: dict[str, set[str]] = {}  # tenants by type
+    for subject, scope in subjects.items():
+        one, row = pulse.scopes.get(scope, ScopePulse()), rows.get(subject)
         if row is not None and row.stage:
-            yield _tried(task_type, one, row, policy, pulse.now)
+            if row.stage == stages_of(Name.BREAKER):
+                failing.setdefault(scope.target, set()).add(scope.tenant)
+            yield _tried(scope, one, row, policy, pulse.now)
             continue
         tries = one.lately_ok + one.lately_failed
         over = tries >= policy.sample and one.lately_failed > policy.limit * tries
@@ -168,11 +228,27 @@ def breaker(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
             figures |= {"in_a_row": 0, "ok_here": 0, "failed_here": 0, "tried_at": pulse.now}
             if row is not None and not over:
                 figures |= {name: _sum(row, name, more) for name, more in _new_of(one).items()}
-            sentence = f"{one.lately_failed:,} of {tries:,} tries of {task_type} in five minutes failed."
-            yield Finding(Name.BREAKER, task_type, over, figures, sentence)
+            sentence = f"{one.lately_failed:,} of {tries:,} tries {_of(scope)} in five minutes failed."
+            yield Finding(Name.BREAKER, subject, over, figures, sentence)
+    yield from _whole_types(pulse, rows, failing)
 
 
-def _new_of(one: TypePulse) -> dict[str, int]:
+def _whole_types(pulse: Pulse, rows: Rows, failing: Mapping[str, Set[str]]) -> Iterator[Finding]:
+    """A type that succeeds for none of the several tenants that use it, in five minutes: one trial for all of them is
+    enough. The first success ends that, and leaves each tenant to its own breaker."""
+    whole = {subject for subject in rows if scope_of(subject) is None}
+    for task_type in whole | {one for one, tenants in failing.items() if len(tenants) >= SEVERAL}:
+        one, row = pulse.types.get(task_type, TypePulse()), rows.get(task_type)
+        tenants = len(failing.get(task_type, ()))
+        well = one.lately_ok > 0 or tenants < SEVERAL
+        figures = {"tries": one.lately_ok + one.lately_failed, "failed": one.lately_failed, "tenants": tenants}
+        sentence = f"No try of {task_type} succeeded in five minutes, for any of {tenants:,} tenants."
+        if row is not None and row.order:
+            figures, well = dict(row.figures), False
+        yield Finding(Name.BREAKER, task_type, not well, figures, sentence, ends=well)
+
+
+def _new_of(one: ScopePulse) -> dict[str, int]:
     return {"ok_since": one.new_ok, "failed_since": one.new_failed}
 
 
@@ -180,12 +256,12 @@ def _sum(row: Safeguard, name: str, more: int) -> int:
     return int(row.figures.get(name, 0)) + more
 
 
-def _since_end(one: TypePulse, row: Safeguard, policy: Policy) -> bool:
+def _since_end(one: ScopePulse, row: Safeguard, policy: Policy) -> bool:
     ok, failed = (_sum(row, name, more) for name, more in _new_of(one).items())
     return ok + failed >= policy.sample and failed > policy.limit * (ok + failed)
 
 
-def _tried(task_type: str, one: TypePulse, row: Safeguard, policy: Policy, now: float) -> Finding:
+def _tried(scope: Scope, one: ScopePulse, row: Safeguard, policy: Policy, now: float) -> Finding:
     """Whether trials succeed, one by one, and then some more of them at a time."""
     known = row.figures
     tried = bool(one.new_ok or one.new_failed)
@@ -202,8 +278,8 @@ def _tried(task_type: str, one: TypePulse, row: Safeguard, policy: Policy, now: 
         over = None if 0 < in_a_row < TRIALS else in_a_row < TRIALS
     figures = dict(known) | {"in_a_row": in_a_row, "ok_here": ok, "failed_here": failed, "tried_at": tried_at}
     figures |= {"stage": row.stage, "ok_since": 0, "failed_since": 0}
-    sentence = f"{failed:,} of {ok + failed:,} tries of {task_type} failed while its breaker was half open."
-    return Finding(Name.BREAKER, task_type, over, figures, sentence)
+    sentence = f"{failed:,} of {ok + failed:,} tries {_of(scope)} failed while its breaker was half open."
+    return Finding(Name.BREAKER, scope.subject, over, figures, sentence)
 
 
 def slow_handler(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:

@@ -1,0 +1,168 @@
+"""Scopes while their tasks run: the tries that workers note, and the room that safeguards leave a tenant's tasks.
+
+Nothing here costs a batch more than a look at its outcomes, unless something of its type has failed lately.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from tasks_app.core.hosts import until_well
+from tasks_app.core.lanes import BACKFILL_LANE
+from tasks_app.core.safeguards import Kind
+from tasks_app.core.scopes import EVERYTHING, HELD_BACK, Scope
+from tasks_app.core.task import Failure, Returned, Succeeded, Task
+from tasks_app.database import atomic
+from tasks_app.sql import run
+
+from .settle import Settled
+
+ASK_SECONDS = 30.0  # after which a task that nothing lets through asks again
+SAMPLE = 100  # tasks of a batch without a failure that are looked at for their tenants, about
+WORDS = "A safeguard holds back"
+RELEASED_AT_ONCE, MOST_RELEASED = 500, 10_000  # the others ask again by themselves, within a minute or so
+REMEMBER_SECONDS = 300.0  # as far back as a breaker reads
+
+
+class Successes:
+    """Tasks that succeeded in this process while nothing of their scope failed, about.
+
+    They are not written then. The first failure takes them along: one failure among a thousand successes must not read
+    like one try that failed.
+    """
+
+    def __init__(self) -> None:
+        self._counts: Counter[Scope] = Counter()
+        self._since = time.monotonic()
+
+    def add(self, counts: Mapping[Scope, int]) -> None:
+        if time.monotonic() - self._since > REMEMBER_SECONDS:
+            self._counts.clear()
+            self._since = time.monotonic()
+        self._counts.update(counts)
+
+    def take(self, scope: Scope) -> int:
+        return self._counts.pop(scope, 0)
+
+
+SUCCESSES = Successes()
+
+
+def note_settled(written: Sequence[Settled], *, watched: bool) -> None:
+    """Note what became of these tasks of one type and lane, if one has failed or its type is `watched`."""
+    kinds = {type(one.outcome) for one in written}
+    if Failure not in kinds and not watched:
+        if not kinds.isdisjoint(_OK):
+            SUCCESSES.add(_about(written))
+        return
+    ok, failed = _counted(written, _OK), _counted(written, (Failure,))
+    note({one: (ok[one] + SUCCESSES.take(one), failed[one]) for one in ok | failed}, written[0].task.lane)
+
+
+_OK = (type(None), Succeeded)
+
+
+def _about(written: Sequence[Settled]) -> Counter[Scope]:
+    """From every n-th task of a large batch: this is what the many that never fail pay."""
+    every = max(1, len(written) // SAMPLE)
+    return Counter({one: count * every for one, count in _counted(written[::every], _OK).items()})
+
+
+def _counted(written: Iterable[Settled], kinds: Collection[type]) -> Counter[Scope]:
+    return Counter(Scope(one.task.tenant, one.task.type) for one in written if type(one.outcome) in kinds)
+
+
+def note(tried: Mapping[Scope, tuple[int, int]], lane: str) -> None:
+    """Note tries of these scopes: how many succeeded, and how many failed."""
+    if tried:
+        params = {
+            "tenants": [one.tenant for one in tried],
+            "targets": [one.target for one in tried],
+            "backfills": [lane == BACKFILL_LANE] * len(tried),
+            "oks": [ok for ok, _ in tried.values()],
+            "faileds": [failed for _, failed in tried.values()],
+        }
+        run("note_scopes", params)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What one curb lets through now."""
+
+    curb: int
+    kind: str
+    scope: Scope
+    rate: float | None
+    places: int | None  # None: any number
+    permits: float | None  # None: any number
+    waiting: int  # tasks that were sent back lately
+
+    @property
+    def tasks(self) -> float:
+        return min(float("inf") if one is None else max(0.0, one) for one in (self.places, self.permits))
+
+    def holds(self, task: Task, target: str) -> bool:
+        same = self.scope.tenant == task.tenant and self.scope.target in (target, EVERYTHING)
+        return same and (self.kind == Kind.TYPE or task.attempt > 1)
+
+
+def held_back(batch_no: UUID, tasks: Mapping[str, Sequence[Task]]) -> list[tuple[Task, Returned]]:
+    """Of these tasks of a batch, by their type or the host that they call: those that have to wait for a safeguard.
+
+    The others have taken their places and permits.
+    """
+    every = [task for group in tasks.values() for task in group]
+    asked = {"tenants": sorted({task.tenant for task in every}), "targets": sorted(tasks), "lane": every[0].lane}
+    with atomic():
+        curbs = [curb for (curb,) in run("lock_curbs", asked)]
+        if not curbs:
+            return []
+        rows = run("curb_room", {"curbs": curbs, "batch_no": batch_no})
+        rooms = [
+            Room(curb, kind, Scope(tenant, target), rate, places, permits, waiting)
+            for curb, kind, target, tenant, rate, places, permits, waiting in rows
+        ]
+        taken: Counter[int] = Counter()
+        returned: Counter[int] = Counter()
+        held = []
+        for target, group in tasks.items():
+            for task in group:
+                mine = [one for one in rooms if one.holds(task, target)]
+                full = next((one for one in mine if one.tasks < taken[one.curb] + 1), None)
+                if full is None:
+                    taken.update(one.curb for one in mine)
+                else:
+                    held.append((task, _returned(full, returned[full.curb])))
+                    returned[full.curb] += 1
+        params = {
+            "batch_no": batch_no,
+            "curbs": curbs,
+            "permits": [None if one.permits is None else one.permits - taken[one.curb] for one in rooms],
+            "tasks": [taken[one.curb] if one.places is not None else 0 for one in rooms],
+            "returned": [returned[one.curb] for one in rooms],
+        }
+        run("take_curb_room", params | {"curbs": [one.curb for one in rooms]})
+    return held
+
+
+def _returned(room: Room, place: int) -> Returned:
+    """With a time to ask again: about when there is a permit for it, and not with all the others at once."""
+    least = ASK_SECONDS if not room.rate else min(ASK_SECONDS, (place + 1) / room.rate)
+    what = "retries" if room.kind == Kind.RETRIES else "tasks"
+    of = "all types" if room.scope.target == EVERYTHING else room.scope.target
+    reason = f"{WORDS} {what} of {of} of tenant {room.scope.tenant}"
+    return Returned(HELD_BACK, reason, delay=until_well(least, place, room.waiting))
+
+
+def release_held_back(scope: Scope) -> dict[int, float]:
+    """Tasks that were sent back are due now that nothing holds them. Returns when the first is due in each shard."""
+    asked = {"task_type": scope.target, "tenant": scope.tenant, "code": HELD_BACK, "words": WORDS}
+    dues: dict[int, float] = {}
+    for _ in range(MOST_RELEASED // RELEASED_AT_ONCE):
+        rows = run("release_waiting", asked | {"most": RELEASED_AT_ONCE})
+        dues = {shard: due for shard, due, _ in rows} | dues
+        if sum(number for *_, number in rows) < RELEASED_AT_ONCE:
+            break
+    return dues
