@@ -139,11 +139,10 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": env.log_format()}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    # Celery would log two lines for every batch, and httpx one for every call.
+    # One line for every batch, and one of httpx for every call.
     "loggers": {
         "httpx": {"level": "WARNING"},
-        "celery.worker.strategy": {"level": "WARNING"},
-        "celery.app.trace": {"level": "WARNING"},
+        "tasks_app.engine.worker.task": {"level": "WARNING"},
     },
 }
 

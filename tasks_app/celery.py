@@ -1,10 +1,15 @@
 """What `celery -A tasks_app` starts: a beat or a worker of Punctual, in any Django project."""
 
+import logging
 import os
+import re
 import sys
+import traceback
 
 import django
 from celery.signals import setup_logging
+from django.apps import apps
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from .conf import conf
@@ -18,6 +23,7 @@ NO_SETTINGS = (
     "DJANGO_SETTINGS_MODULE is not set. Set it to your project's settings, as manage.py does: "
     "`DJANGO_SETTINGS_MODULE=shop.settings celery -A tasks_app …`."
 )
+_NOT_INSTALLED = re.compile(r"Model class (\S+)\.models\.\S+ doesn't declare an explicit app_label")
 NO_REDIS = (
     'PUNCTUAL["REDIS_URL"] is not set. Beats and workers meet there; set it to redis://host:6379/0 in the settings.'
 )
@@ -36,12 +42,56 @@ def _set_up() -> None:
     try:
         with loading():
             django.setup()
+        _quieten_celery()
+        if not apps.is_installed("tasks_app"):
+            raise SystemExit(f"celery: {_not_installed('tasks_app')}")
         find_project_app()
         if not conf().REDIS_URL:
             raise SystemExit(f"celery: {NO_REDIS}")
         app.conf.broker_url  # noqa: B018  (reads all of its options)
     except (ImproperlyConfigured, InvalidConfiguration) as error:
         raise SystemExit(f"celery: {error}") from None
+    except (ImportError, RuntimeError) as error:
+        # Celery takes an ImportError for a sign that this module isn't there, and says that instead.
+        if (words := _what_is_missing(error)) is None:
+            raise
+        raise SystemExit(f"celery: {words}") from None
+
+
+def _quieten_celery() -> None:
+    """Its two lines for every message name none of the tasks in it, and canaries come all the time; ours do and don't.
+    A project that wants them sets the loggers' level."""
+    for name in ("celery.worker.strategy", "celery.app.trace"):
+        logger = logging.getLogger(name)
+        if logger.level == logging.NOTSET:
+            logger.setLevel(logging.WARNING)
+
+
+def _what_is_missing(error: Exception) -> str | None:
+    """An app of the project that isn't there, or isn't installed; None if the error is about something else."""
+    if found := _NOT_INSTALLED.match(str(error)):
+        return _not_installed(found[1])
+    if not isinstance(error, ImportError):
+        return None
+    named = _apps_of_settings()
+    if named is None:
+        return f"{error}. DJANGO_SETTINGS_MODULE is {os.environ['DJANGO_SETTINGS_MODULE']!r}; correct the name there."
+    for one in named:
+        if error.name and f"{one}.".startswith(f"{error.name}."):
+            return f"INSTALLED_APPS has {one!r}, but there is no such module. Install its package or correct the name."
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if "importlib" not in one.filename]
+    return f"the project can't be loaded: {error} ({frames[-1].filename}, line {frames[-1].lineno})."
+
+
+def _apps_of_settings() -> list[str] | None:
+    try:
+        return list(settings.INSTALLED_APPS)
+    except ImportError:
+        return None
+
+
+def _not_installed(app: str) -> str:
+    return f'{app!r} is not in INSTALLED_APPS, and Punctual needs it. Add it: INSTALLED_APPS += ["{app}"].'
 
 
 _set_up()

@@ -37,10 +37,12 @@ class Section:
 
     @classmethod
     def from_settings(cls, values: Mapping[str, Any]) -> Self:
+        if not isinstance(values, Mapping):
+            # Not its value, which may be an address with a password.
+            raise cls.ERROR(f"{cls.SETTING} is a {type(values).__name__}; it must be a dict from names to values.")
         known = {knob.name for knob in fields(cls)}
-        for name, value in values.items():
-            if name not in known:
-                raise cls.ERROR(cls._unknown(name, value, known))
+        if unknown := [cls._unknown(str(name), value, known) for name, value in values.items() if name not in known]:
+            raise cls.ERROR("\n".join(unknown))
         return cls(**values)
 
 

@@ -1,6 +1,7 @@
 """What the knobs must be beside their ranges: their types and shapes, and what one says of another."""
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING
@@ -80,6 +81,11 @@ def _wrong_types(conf: "Conf") -> Iterator[str]:
         if isinstance(value, bool) or not isinstance(value, accepted):
             told = shown(value) if knob.repr else f"a {type(value).__name__}"  # some hold secrets
             yield f'PUNCTUAL["{knob.name}"] is {told}; it must be a {words}.'
+
+
+def _endless(value: object) -> bool:
+    """A whole number that is larger than any float."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max
 
 
 def _wrong_shapes(conf: "Conf") -> Iterator[str]:
@@ -180,6 +186,8 @@ def _wrong_backup(conf: "Conf") -> Iterator[str]:
 
 def _wrong_together(conf: "Conf") -> Iterator[str]:
     """Numbers that are allowed each, but not beside another."""
+    if any(_endless(getattr(conf, knob.name)) for knob in fields(conf)):
+        return  # out of range, and in no sentence beside another
     if conf.KEEP_OUTBOX_MOST_DAYS < conf.KEEP_OUTBOX_DAYS:
         yield (
             f'PUNCTUAL["KEEP_OUTBOX_MOST_DAYS"] is {conf.KEEP_OUTBOX_MOST_DAYS:g} but KEEP_OUTBOX_DAYS is '

@@ -32,7 +32,11 @@ def address_of(url: str, setting: str = ARCHIVE) -> Address:
 
 
 def problems_of(url: str, setting: str = ARCHIVE) -> Iterator[str]:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        yield f"{setting} can't be read: {error}. It must be a whole path such as /srv/archive, or s3://bucket/prefix."
+        return
     if parts.scheme == "s3":
         # Not shown: somebody may have put a secret into it.
         if not parts.netloc or "@" in parts.netloc:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
-from django.db import InterfaceError, InternalError, OperationalError
+from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
 
 from tasks_app import __version__
 from tasks_app.conf import CHECKS
@@ -17,6 +17,7 @@ from tasks_app.core.text import visible
 from tasks_app.engine.watch.answering import Answering, read_answering
 from tasks_app.engine.web.standby import REFUSED, STANDBY
 from tasks_app.lifecycle.audit import acting_from
+from tasks_app.sql import NotMigrated, explained
 
 UNUSABLE = 2  # the exit code if there is no database
 _FOR_PROGRAMS = ("json", "as_json", "csv", "parquet")  # options by which the output is no page
@@ -74,6 +75,11 @@ class TerminalCommand(BaseCommand):
             if not STANDBY.reading or getattr(error.__cause__, "sqlstate", None) != _READ_ONLY:
                 raise
             raise CommandError(REFUSED, returncode=UNUSABLE) from error
+        except ProgrammingError as error:
+            found = explained(error)
+            if not isinstance(found, NotMigrated):
+                raise
+            raise CommandError(str(found), returncode=UNUSABLE) from error
         except (OperationalError, InterfaceError) as error:  # a command that can say more has done so
             if not _unusable(error):
                 raise

@@ -8,17 +8,23 @@ from functools import cache
 from pathlib import Path
 
 import psycopg
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import QuerySet
 
 from tasks_app.conf import conf
+from tasks_app.core.errors import PunctualError
 
 from . import binary
 
+_MISSING = {"42P01", "42883", "42703", "3F000"}  # a table, a function, a column, a schema
 _FOLDER = Path(__file__).parent
 SLOW_SECONDS = 0.05  # from which on the plan of a statement may be to blame
 REPLAN_SECONDS = 5.0  # between two times that a connection forgets its plans
+
+
+class NotMigrated(PunctualError, ProgrammingError):
+    """The tables are not there, or not those of this release."""
 
 
 def run(name: str, params: Mapping[str, object], *, long: bool = False) -> list[tuple]:
@@ -42,13 +48,30 @@ def execute(
     connection = connections[using or conf().DATABASE]
     cursor = _cursor(connection)
     begun = time.monotonic()
-    cursor.execute(statement, params)
+    try:
+        cursor.execute(statement, params)
+    except ProgrammingError as error:
+        if (found := explained(error)) is error:
+            raise
+        raise found from None
     if not long and time.monotonic() - begun > SLOW_SECONDS:
         connection._punctual_slow = True
     # Psycopg's own: Django would wrap its functions anew each time, and to describe the columns takes as long again.
     answered = cursor.cursor
     with connection.wrap_database_errors:
         return answered.fetchall() if answered.pgresult is not None and answered.pgresult.nfields else []
+
+
+def explained(error: ProgrammingError) -> ProgrammingError:
+    """Of a table, function or column that isn't there: a sentence in place of the statement. Others as they are."""
+    cause = error.__cause__
+    if getattr(cause, "sqlstate", None) not in _MISSING:
+        return error
+    alias = conf().DATABASE
+    command = "manage.py migrate" + ("" if alias == DEFAULT_DB_ALIAS else f" --database={alias}")
+    return NotMigrated(
+        f"The database lacks tables that this version needs: {cause.diag.message_primary}. Run `{command}`."
+    )
 
 
 def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple]:
@@ -59,7 +82,12 @@ def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple
     before, cursor.cursor.parts = cursor.cursor.parts, []  # there is one before if a payload schedules tasks, too
     done = cursor.cursor.parts
     try:
-        cursor.executemany(_text(name), parts)
+        try:
+            cursor.executemany(_text(name), parts)
+        except ProgrammingError as error:
+            if (found := explained(error)) is error:
+                raise
+            raise found from None
         return [row for part in done for row in part.fetchall()]
     finally:
         cursor.cursor.parts = before

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from types import EllipsisType
 
-from django.db.models import BooleanField, ExpressionWrapper, Func, OuterRef, Q, Subquery
+from django.db.models import BooleanField, ExpressionWrapper, Func, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -48,7 +48,7 @@ _UNNOTED = ExpressionWrapper(
 )
 
 # With the token, so that a call asks for nothing more.
-_OWNER = Tenant.objects.filter(name=OuterRef("tenant"))
+_OWNER = QuerySet(Tenant).filter(name=OuterRef("tenant"))
 _SUSPENDED = Subquery(_OWNER.filter(state=Tenant.SUSPENDED).values("reason"))
 _CALLS = Subquery(_OWNER.values("calls_per_minute"))
 

@@ -192,7 +192,8 @@ class BatchRun:
                 moved = again_on_infrastructure_fault(lambda: self._settle(pending, finish=finish))
             except BatchLost:
                 self.lost = True
-                log.warning("batch.lost batch=%s tasks=%d", self.batch.batch_no, len(pending))
+                no, type_ = self.batch.batch_no, self.batch.task_type
+                log.warning("batch.lost batch=%s type=%s tasks=%d", no, type_, len(pending))
                 return
             finally:
                 if self.contact.reports:
@@ -205,7 +206,8 @@ class BatchRun:
             self._note_scopes(pending)
             self._tell_watchers(pending)
             if moved < len(pending):
-                log.info("task.moved_meanwhile batch=%s tasks=%d", self.batch.batch_no, len(pending) - moved)
+                no, type_ = self.batch.batch_no, self.batch.task_type
+                log.info("task.moved_meanwhile batch=%s type=%s tasks=%d", no, type_, len(pending) - moved)
 
     def _tell_watchers(self, written: list[Settled]) -> None:
         """Those of the project that look at single tasks, once these are settled."""

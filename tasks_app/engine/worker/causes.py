@@ -40,6 +40,14 @@ def trace_of(error: BaseException) -> str:
     return "".join(told)[-TRACE_LENGTH:]
 
 
+def without_ours(trace: TracebackType | None) -> TracebackType | None:
+    """The stack from the handler on: how a worker gets there helps nobody who reads it. All of it if it is ours."""
+    rest = trace
+    while rest is not None and rest.tb_frame.f_code.co_filename.startswith(_OURS):
+        rest = rest.tb_next
+    return rest or trace
+
+
 def _frames(trace: TracebackType | None):
     for frame, _ in _with_lines(trace):
         yield frame

@@ -44,6 +44,7 @@ class BatchReport:
     taken: bool  # False: another delivery had it, or it was reaped or returned
     tasks: int = 0
     settled: int = 0
+    task_type: str = ""
 
 
 def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
@@ -56,13 +57,13 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
         again_on_infrastructure_fault(BARRIER.doubt)
         return BatchReport(batch_no, taken=False)
     if not batch.tasks and not batch.ended:
-        return BatchReport(batch_no, taken=True)
+        return BatchReport(batch_no, taken=True, task_type=batch.task_type)
     handler = REGISTRY.get(batch.task_type)
     if handler is None:
         return _return_unknown(batch)
     run = BatchRun(batch, handler)
     if batch.ended and not _goes_on_without_ended(run):
-        return BatchReport(batch_no, taken=True, tasks=len(batch.ended), settled=run.written)
+        return BatchReport(batch_no, taken=True, tasks=len(batch.ended), settled=run.written, task_type=batch.task_type)
     try:
         with under_way(batch), nullcontext() if watchdog is None else watchdog.watching(run):
             surround(run)
@@ -81,14 +82,14 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
             WITNESS.interrupted(batch, run.begun, timeline)
     if watchdog is None and handler.is_async:
         event_loop().close_connections()
-    return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written)
+    return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written, task_type=batch.task_type)
 
 
 def _goes_on_without_ended(run: BatchRun) -> bool:
     """What can't run has its outcome before any handler is called. False: there was nothing else."""
     for task, outcome in run.batch.ended:
         if outcome.code != HELD_BACK:
-            log.warning("task.not_opened task=%d code=%s", task.id, outcome.code)
+            log.warning("task.not_opened task=%d type=%s code=%s", task.id, task.type, outcome.code)
         run.end(task, outcome)
     if run.batch.tasks:
         return True
@@ -121,7 +122,8 @@ def _give_back_untouched(run: BatchRun) -> None:
         run.return_rest()
         run.flush(finish=True)
     except (DatabaseError, InterfaceError) as error:
-        log.warning("batch.not_returned batch=%s error=%r", run.batch.batch_no, str(error).strip())
+        no, type_ = run.batch.batch_no, run.batch.task_type
+        log.warning("batch.not_returned batch=%s type=%s error=%r", no, type_, str(error).strip())
 
 
 def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
@@ -204,7 +206,7 @@ def _return_unknown(batch: StartedBatch) -> BatchReport:
         moved = again_on_infrastructure_fault(lambda: settle(batch.batch_no, None, settled, finish=True))
     except BatchLost:
         moved = 0
-    return BatchReport(batch.batch_no, taken=True, tasks=len(tasks), settled=moved)
+    return BatchReport(batch.batch_no, taken=True, tasks=len(tasks), settled=moved, task_type=batch.task_type)
 
 
 class _Tools:

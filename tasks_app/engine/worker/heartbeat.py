@@ -73,7 +73,8 @@ class Heartbeat(threading.Thread):
         gone = heartbeat(run.batch.batch_no, [task.id for task in run.unanswered()])
         if gone is None:
             run.lost = True
-            log.warning("batch.lost batch=%s reason=%r", run.batch.batch_no, "its lease ran out")
+            no, type_ = run.batch.batch_no, run.batch.task_type
+            log.warning("batch.lost batch=%s type=%s reason=%r", no, type_, "its lease ran out")
         else:
             run.gone |= gone
             run.contact.lease_until = lease_until

@@ -13,7 +13,7 @@ from tasks_app.core.errors import RetryableError, Skip, Snooze, TaskCancelled, U
 from tasks_app.core.parameters import BAD_PAYLOAD
 from tasks_app.core.task import Failure, GoneAway, NotYet, Outcome, Returned, Skipped
 
-from .causes import frame_of, trace_of
+from .causes import frame_of, trace_of, without_ours
 from .faults import put_back_after
 from .interruption import SHUTDOWN, TIMEOUT, Interrupted
 from .sentry import worth_sending
@@ -49,6 +49,7 @@ def outcome_of(error: BaseException) -> Outcome:
             return error.returned
         case TaskCancelled():
             return Returned()  # its own is not written; others in its call are as good as never begun
+    error.__traceback__ = without_ours(error.__traceback__)
     # Anything else, SystemExit and its kin included: a handler's mistake is a failed try, not the worker's end.
     given = (tags.TRANSIENT_ERROR,) if isinstance(error, _PASSING) else ()
     said = worth_sending(error)
@@ -57,6 +58,7 @@ def outcome_of(error: BaseException) -> Outcome:
 
 def _about(error: BaseException, code: str, given: tuple[str, ...] = ()) -> dict:
     """What its dead letter tells of an error, should there be one; and Sentry."""
+    error.__traceback__ = without_ours(error.__traceback__)
     own = (_BY_CODE[code],) if code in _BY_CODE else ()
     found = {"tags": tuple(dict.fromkeys((*own, *given))), "frame": frame_of(error), "trace": trace_of(error)}
     return found | {"error": worth_sending(error)}

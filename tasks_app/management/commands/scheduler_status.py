@@ -33,6 +33,7 @@ from tasks_app.engine.watch.storage import Moving
 from tasks_app.engine.watch.verdict.problem import Severity
 from tasks_app.engine.web.standby import WORDS
 from tasks_app.management.terminal import TerminalCommand
+from tasks_app.sql import explained
 
 DEFAULT_WAIT_SECONDS = 60.0
 LONGEST_WAIT_SECONDS = 86_400.0
@@ -173,9 +174,7 @@ def _read(read: Callable[[], Seen]) -> Seen:
         close_old_connections()  # the next look needs one that works
         raise Unreadable(f"The database does not answer: {_first_line(error)}") from None
     except ProgrammingError as error:
-        raise Unreadable(
-            f"The database lacks tables that this version needs: {_first_line(error)}. Run `manage.py migrate`."
-        ) from None
+        raise Unreadable(str(explained(error))) from None
 
 
 def _first_line(error: Exception) -> str:

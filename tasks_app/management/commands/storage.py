@@ -20,6 +20,7 @@ from tasks_app.core.text import visible
 from tasks_app.engine.watch.storage import Family, Held, Storage, Table, read_storage
 from tasks_app.engine.watch.verdict.storage import MOVING_SECONDS
 from tasks_app.management.terminal import TerminalCommand
+from tasks_app.sql import explained
 
 DEFAULT_WARN_DAYS = 14.0
 UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
@@ -55,8 +56,7 @@ class Command(TerminalCommand):
         except (OperationalError, InterfaceError) as error:
             self._unreadable(f"The database does not answer: {first_line(str(error))}")
         except ProgrammingError as error:
-            words = "The database is not the one that this version needs"
-            self._unreadable(f"{words}: {first_line(str(error))}. Run `manage.py migrate`.")
+            self._unreadable(str(explained(error)))
         problems = list(_problems(storage, options["warn_days"]))
         if options["json"]:
             self.write_json(_as_dict(storage) | {"problems": problems}, cls=DjangoJSONEncoder)

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from contextlib import suppress
 from dataclasses import fields
 from math import ceil
 from pathlib import Path
@@ -224,3 +225,21 @@ def test_every_setting_is_on_the_configuration_page_with_its_default():
         else:
             default = f"{knob.default} " if knob.type in (int, str) and knob.default else ""
         assert re.search(rf"\| `{knob.name}` \| {re.escape(default)}", page.replace(",", "")), knob.name
+
+
+ODD = (None, True, "", "x", "\0", 5, -1, 10**400, float("nan"), b"x", [], {}, object(), [None], ["x", "x"], [[]], [{}])
+ODD += ({"a": None}, {None: None}, {"a": {"b": None}}, {"a": [1]}, "http://[", ["http://["], ["1.2.3.4/99"], "s3://")
+
+
+@pytest.mark.parametrize("name", [knob.name for knob in fields(Conf)])
+def test_whatever_is_given_for_a_setting_is_taken_or_refused_in_a_sentence(name):
+    for value in ODD:
+        with suppress(InvalidConfiguration):
+            from_settings({name: value})
+
+
+@pytest.mark.parametrize("given", [None, "redis://user:secret@host/0", ["REDIS_URL"], {1: 2}])
+def test_what_is_no_dict_of_settings_is_refused_without_its_value(given):
+    with pytest.raises(InvalidConfiguration, match=r"PUNCTUAL.* (must be a dict|is not a setting)") as refused:
+        from_settings(given)
+    assert "secret" not in str(refused.value)

@@ -1,0 +1,159 @@
+"""What goes wrong in the first hour of a team that tries Punctual: each thing is said in a sentence, with the fix."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.support.stack import ROOT, url_of_test_database
+from tests.support.wait import seen_within
+
+SETTINGS = """
+import os
+
+from scheduler_project.env import database_settings
+
+SECRET_KEY = "shop"
+USE_TZ = True
+ROOT_URLCONF = "shop_urls"
+INSTALLED_APPS = [app for app in "{apps}".split() if app not in os.environ["WITHOUT"]]
+INSTALLED_APPS += os.environ["WITH"].split()
+DATABASES = {{"default": database_settings(os.environ["DATABASE_URL"])}}
+PUNCTUAL = eval(os.environ["SHOP_PUNCTUAL"])
+"""
+APPS = "django.contrib.contenttypes django.contrib.auth tasks_app orders"
+URLS = "from django.urls import include, path\nurlpatterns = [path('punctual/', include('tasks_app.urls'))]\n"
+MANAGE = "import sys\nfrom django.core.management import execute_from_command_line as run\nrun(sys.argv)\n"
+HANDLERS = "from tasks_app.client import handler\n\n@handler('ORDER_SEND')\ndef send(task): ...\n"
+SCHEDULE = "import django; django.setup(); from tasks_app.client import schedule; schedule('ORDER_SEND', 'a')"
+NOWHERE = "postgresql:///nothing?host=/nowhere"
+
+
+class Shop:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.database_url = NOWHERE
+        (folder / "orders").mkdir()
+        (folder / "orders" / "__init__.py").touch()
+        (folder / "orders" / "handlers.py").write_text(HANDLERS)
+        (folder / "shop_settings.py").write_text(SETTINGS.format(apps=APPS))
+        (folder / "shop_urls.py").write_text(URLS)
+        (folder / "manage.py").write_text(MANAGE)
+
+    def python(self, *arguments: str, **env: str) -> str:
+        """What it said; it must not have worked."""
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env=self._env(env),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode != 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def log_of(self, what: str) -> str:
+        """What a beat or a worker says, which waits until there are tables: people may migrate later."""
+        log = self.folder / f"{what}.log"
+        with log.open("w") as file:
+            command = [sys.executable, "-m", "celery", "-A", "tasks_app", what]
+            running = subprocess.Popen(command, cwd=self.folder, env=self._env({}), stdout=file, stderr=file)
+        try:
+            seen_within(lambda: "manage.py migrate" in log.read_text() or running.poll() is not None, 60)
+        finally:
+            running.kill()
+            running.wait()
+        return log.read_text()
+
+    def _env(self, env: dict[str, str]) -> dict[str, str]:
+        given = {"DATABASE_URL": self.database_url, "DJANGO_SETTINGS_MODULE": "shop_settings"}
+        given |= {"PYTHONPATH": f"{self.folder}:{ROOT}", "WITHOUT": "", "WITH": ""}
+        given |= {"SHOP_PUNCTUAL": repr({"REDIS_URL": os.environ["REDIS_URL"]})}
+        return os.environ | given | env
+
+    def celery(self, what: str, **env: str) -> str:
+        return self.python("-m", "celery", "-A", "tasks_app", what, **env)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
+
+
+@pytest.fixture
+def empty(shop: Shop, transactional_db) -> Iterator[Shop]:
+    """With a database that has no tables yet."""
+    name = f"empty_{os.getpid()}"
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        there = url_of_test_database()
+        shop.database_url = there.replace(f"/{psycopg.conninfo.conninfo_to_dict(there)['dbname']}?", f"/{name}?")
+        yield shop
+        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.mark.parametrize("app", ["tasks_app", "django.contrib.contenttypes"])
+def test_celery_names_an_app_that_is_not_installed(shop, app):
+    words = shop.celery("worker", WITHOUT=app).splitlines()
+
+    assert words[-1] == (
+        f'celery: {app!r} is not in INSTALLED_APPS, and Punctual needs it. Add it: INSTALLED_APPS += ["{app}"].'
+    )
+
+
+def test_celery_names_an_app_that_is_not_there_and_an_import_that_fails(shop):
+    missing = shop.celery("worker", WITH="billing").splitlines()
+    settings = shop.celery("beat", DJANGO_SETTINGS_MODULE="shop.settings").splitlines()
+    (shop.folder / "orders" / "handlers.py").write_text("import nosuchlib\n")
+    broken = shop.celery("beat").splitlines()
+
+    assert missing[-1] == (
+        "celery: INSTALLED_APPS has 'billing', but there is no such module. Install its package or correct the name."
+    )
+    assert settings[-1].endswith("DJANGO_SETTINGS_MODULE is 'shop.settings'; correct the name there.")
+    assert broken[-1] == (
+        f"celery: the project can't be loaded: No module named 'nosuchlib' ({shop.folder}/orders/handlers.py, line 1)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("'redis://user:secret@host/0'", "PUNCTUAL is a str; it must be a dict from names to values."),
+        ("{'REAP_SECONDS': 'soon'}", "PUNCTUAL[\"REAP_SECONDS\"] is 'soon'; it must be a number."),
+    ],
+)
+def test_a_wrong_setting_is_a_system_check_error(shop, given, words):
+    said = shop.python("manage.py", "check", SHOP_PUNCTUAL=given)
+
+    assert f"?: (punctual.E001) {words}" in said
+    assert "Traceback" not in said
+    assert "secret" not in said
+
+
+def test_before_migrate_each_way_in_says_to_run_it(empty):
+    said = {
+        "schedule": empty.python("-c", SCHEDULE),
+        "beat": empty.log_of("beat"),
+        "worker": empty.log_of("worker"),
+        "status": empty.python("manage.py", "scheduler_status"),
+        "dlq": empty.python("manage.py", "dlq", "list"),
+        "jobs": empty.python("manage.py", "jobs", "list"),
+    }
+
+    assert {what: "manage.py migrate" in words for what, words in said.items()} == dict.fromkeys(said, True), said
+    assert {what: "LINE 1" in words for what, words in said.items()} == dict.fromkeys(said, False), said
+
+
+def test_celery_is_silent_about_messages_unless_the_project_wants_it(shop):
+    levels = "[logging.getLogger(name).level for name in ('celery.worker.strategy', 'celery.app.trace')]"
+    said = shop.python("-c", f"import logging, tasks_app.celery; raise SystemExit(str({levels}))")
+    before = "import logging; logging.getLogger('celery.app.trace').setLevel('INFO'); "
+    wanted = shop.python("-c", f"{before}import tasks_app.celery; raise SystemExit(str({levels}))")
+
+    assert (said.split("\n")[-2], wanted.split("\n")[-2]) == ("[30, 30]", "[30, 20]")
