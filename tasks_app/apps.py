@@ -1,7 +1,6 @@
 from typing import ClassVar
 
 from django.apps import AppConfig, apps
-from django.db import connections
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import autodiscover_modules
 
@@ -13,12 +12,13 @@ class TasksAppConfig(AppConfig):
     database_names: ClassVar[dict[str, object]] = {}  # by alias, as configured; a test runner connects to others
 
     def ready(self) -> None:
-        for alias, options in connections.settings.items():
-            self.database_names.setdefault(alias, options.get("NAME"))
         from . import alarm_looks, checks, database_checks, isolate, uninstall, web_checks  # noqa: F401  (they register themselves)
+        from .database import names
         from .engine.web import riding
         from .pages.names import translate_names
 
+        for alias, name in names().items():
+            self.database_names.setdefault(alias, name)
         translate_names(self)
         riding.watch_requests()
         if apps.is_installed("django.contrib.auth"):

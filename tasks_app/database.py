@@ -32,6 +32,11 @@ def our_settings() -> dict:
     return connections.settings[conf().DATABASE]
 
 
+def names() -> dict[str, object]:
+    """By alias, the database that it stands for now."""
+    return {alias: options.get("NAME") for alias, options in connections.settings.items()}
+
+
 def atomic(*, savepoint: bool = True) -> AbstractContextManager:
     return transaction.atomic(conf().DATABASE, savepoint)
 

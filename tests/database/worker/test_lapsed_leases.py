@@ -1,6 +1,5 @@
 """A batch whose lease has ended, as far as its worker knows: no handler of it is called any more, in any mode."""
 
-import asyncio
 from collections.abc import Iterator
 from math import inf
 from uuid import UUID
@@ -101,7 +100,6 @@ def test_what_waits_for_the_loop_while_the_lease_ends_is_not_called(called):
     async def call(task) -> None:
         called.append(task.key)
         lapse(run)  # it has not let the others have the loop
-        await asyncio.sleep(0)
 
     handler(NAME, concurrency=3)(call)
     ids, run = started(["a", "b", "c"])
