@@ -20,6 +20,9 @@ FIELDS = (
 )
 
 
+_NESTED = (dict, list, tuple)
+
+
 class Exact(str):
     """A number as it is written in JSON, to the last digit."""
 
@@ -31,14 +34,50 @@ def parsed(text: str) -> object:
     return json.loads(text, parse_float=Exact, parse_int=Exact, parse_constant=Exact)
 
 
+class _Written(str):
+    """What stands between values."""
+
+    __slots__ = ()
+
+
 def canonical(value: object) -> str:
-    """Equal values have equal texts, and others have others."""
+    """Equal values have equal texts, and others have others. However deep they are: it does not call itself."""
+    done: list[str] = []
+    left = [value]  # the next one last
+    while left:
+        one = left.pop()
+        kind = type(one)
+        if kind is _Written:
+            done.append(one)
+        elif kind is dict:
+            names = sorted(one, key=None if all(map(str.isascii, one)) else _code_units)
+            _add(done, left, "{}", [(f"{encode_basestring(name)}:", one[name]) for name in names])
+        elif kind is list or kind is tuple:
+            _add(done, left, "[]", [("", item) for item in one])
+        else:
+            done.append(_plain(one))
+    return "".join(done)
+
+
+def _add(done: list[str], left: list[object], ends: str, members: list[tuple[str, object]]) -> None:
+    """Up to the first member that has members itself; it and what follows are left."""
+    comma = ends[0]
+    for number, (name, value) in enumerate(members):
+        if type(value) in _NESTED:
+            rest: list[object] = [_Written(comma + name), value]
+            for name, value in members[number + 1 :]:
+                rest += (_Written(f",{name}"), value)
+            left += reversed([*rest, _Written(ends[1])])
+            return
+        done.append(f"{comma}{name}{_plain(value)}")
+        comma = ","
+    done.append(ends[1] if members else ends)
+
+
+def _plain(value: object) -> str:
     kind = type(value)
     if kind is str:
         return encode_basestring(value)
-    if kind is dict:
-        names = sorted(value, key=None if all(map(str.isascii, value)) else _code_units)
-        return "{" + ",".join([f"{encode_basestring(name)}:{canonical(value[name])}" for name in names]) + "}"
     if value is None:
         return "null"
     if kind is Exact:
@@ -47,8 +86,6 @@ def canonical(value: object) -> str:
         return "true" if value else "false"
     if kind is int:
         return str(value)
-    if kind is list or kind is tuple:
-        return "[" + ",".join(map(canonical, value)) + "]"
     raise TypeError(f"{kind.__name__} has no canonical form")
 
 

@@ -2,6 +2,9 @@
 
 Whoever acts writes an entry and waits for nobody. A chore comes after: it takes all that was committed since it last
 looked, so an entry that was committed before that look never comes behind one that was committed after it.
+
+A broken trail, whose last place is not what its head says, keeps no other trail from its places: its entries wait apart
+until it is repaired.
 """
 
 import logging
@@ -9,7 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from tasks_app.core.audit_chain import FIELDS, GENESIS, digest_of, link_hash, moment, parsed
+from tasks_app.core.audit_chain import FIELDS, digest_of, link_hash, moment, parsed
 from tasks_app.database import atomic
 from tasks_app.sql import run
 from tasks_app.storage.partitions import EVER, partitions
@@ -20,15 +23,19 @@ AUDIT = "punctual_audit_entry"
 CHUNK = 1_000  # entries in memory at a time
 PART = 50_000  # of what one look has found, that one transaction gives their places
 TRIM_STEP = 5_000
+NAMED = 10  # broken trails, in the log
 
 
 class Chained(NamedTuple):
     entries: int
     missing: int = 0  # that waited for a place and were not there any more
     busy: bool = False  # somebody else is at it
+    skipped: int = 0  # of broken trails
 
     def __str__(self) -> str:
-        return "another beat is at it" if self.busy else f"{self.entries:,} entries"
+        if self.busy:
+            return "another beat is at it"
+        return f"{self.entries:,} entries" + (f", {self.skipped:,} skipped" if self.skipped else "")
 
 
 class Head(NamedTuple):
@@ -36,18 +43,23 @@ class Head(NamedTuple):
     hash: bytes
 
 
+class Waiting(NamedTuple):
+    entry: dict[str, object]
+    digest: bytes
+
+
 def chain(*, wait: bool = False) -> Chained:
     """Until nothing waits. Each part of it is all or nothing: whoever is killed in one has given no place there, and
     the next one to come goes on with the same look."""
-    done = missing = 0
+    done = missing = skipped = 0
     while True:
         with atomic():
             if not lock_trails(wait=wait):
-                return Chained(done, missing, busy=True)
+                return Chained(done, missing, busy=True, skipped=skipped)
             part = _chain_part()
-        done, missing = done + part.entries, missing + part.missing
+        done, missing, skipped = done + part.entries, missing + part.missing, skipped + part.skipped
         if not part.more:
-            return Chained(done, missing)
+            return Chained(done, missing, skipped=skipped)
 
 
 def trim() -> int:
@@ -81,65 +93,105 @@ def trail_of(entry: dict[str, object]) -> str:
 class _Part(NamedTuple):
     entries: int = 0
     missing: int = 0
+    skipped: int = 0
     more: bool = True
 
 
 def _chain_part() -> _Part:
+    run("take_up_repaired", {})
     ((ids, looked_at, now),) = run("unchained", {"most": PART + 1})
     if looked_at is None and len(ids) > PART:
         run("note_look", {})
         return _Part()
-    done = missing = 0
-    heads: dict[str, Head] = {}
+    done = missing = skipped = 0
+    heads: dict[str, Head | None] = {}
     for start in range(0, min(len(ids), PART), CHUNK):
         chunk = ids[start : min(start + CHUNK, PART)]
-        entries = [entry_of(row) for row in run("entries_to_chain", {"ids": chunk})]
-        _link(entries, heads, looked_at or now)
-        done, missing = done + len(entries), missing + _strike(chunk, entries)
-    if heads:
-        _move(heads)
-    return _Part(done, missing, more=looked_at is not None)  # what came after that look is found by the next
+        found = _read(run("entries_to_chain", {"ids": chunk}))
+        _know(heads, found)
+        sound = [one for one in found if heads[trail_of(one.entry)] is not None]
+        _skip([one for one in found if heads[trail_of(one.entry)] is None])
+        _link(sound, heads, looked_at or now)
+        done, skipped = done + len(sound), skipped + len(found) - len(sound)
+        missing += _strike(chunk, found)
+    _move(heads)
+    return _Part(done, missing, skipped, more=looked_at is not None)  # what came after that look is found by the next
 
 
-def _strike(ids: Sequence[int], entries: list[dict[str, object]]) -> int:
+def _read(rows: Sequence[Sequence[object]]) -> list[Waiting]:
+    """Those that have a digest. What can't be read, such as arrays in arrays beyond all bounds, has none."""
+    found = []
+    for row in rows:
+        try:
+            entry = entry_of(row)
+            found.append(Waiting(entry, digest_of(entry)))
+        except (RecursionError, ValueError, TypeError) as error:
+            log.error("audit.entry_unreadable entry=%s: it gets no place: %s", row[0], error)
+    return found
+
+
+def _strike(ids: Sequence[int], found: Sequence[Waiting]) -> int:
     """What gets no place is told once. Returns how many of them are gone."""
-    left = set(ids).difference(int(str(entry["id"])) for entry in entries)
+    left = set(ids).difference(int(str(one.entry["id"])) for one in found)
     if not left:
         return 0
-    ((gone, twice),) = run("strike_waiting", {"ids": sorted(left)})
+    ((gone, others),) = run("strike_waiting", {"ids": sorted(left)})
     if gone:
         log.error("audit.entries_missing count=%d: they were deleted before they had a place", gone)
-    if twice:
-        log.error("audit.entries_twice count=%d: others of these numbers have their places; see audit verify", twice)
+    if others:
+        log.error(
+            "audit.entries_refused count=%d: others of these numbers have their places, or they can't be read; "
+            "see audit verify",
+            others,
+        )
     return gone
 
 
-def _link(entries: list[dict[str, object]], heads: dict[str, Head], now: datetime) -> None:
-    new = {trail_of(entry) for entry in entries} - heads.keys()
-    known = {tenant: Head(place, bytes(hash_)) for tenant, place, hash_ in run("heads", {"tenants": sorted(new)})}
-    heads.update({tenant: known.get(tenant, Head(0, GENESIS)) for tenant in new})
+def _skip(found: Sequence[Waiting]) -> None:
+    if not found:
+        return
+    tenants = [trail_of(one.entry) for one in found]
+    run("skip_entries", {"ids": [one.entry["id"] for one in found], "tenants": tenants})
+    log.error("audit.trail_broken tenants=%s entries=%d: see audit verify", sorted(set(tenants))[:NAMED], len(found))
+
+
+def _know(heads: dict[str, Head | None], found: Sequence[Waiting]) -> None:
+    """Read how far the trails of these go. None: it is broken."""
+    new = {trail_of(one.entry) for one in found} - heads.keys()
+    for tenant, place, hash_, sound in run("heads", {"tenants": sorted(new)}) if new else ():
+        heads[tenant] = Head(place, bytes(hash_)) if sound else None
+
+
+def _link(found: Sequence[Waiting], heads: dict[str, Head | None], now: datetime) -> None:
+    if not found:
+        return
     names = ("tenants", "places", "entries", "ats", "digests", "hashes")
     columns: dict[str, list] = {name: [] for name in names}
-    for entry in entries:
-        tenant, digest = trail_of(entry), digest_of(entry)
-        at, place = str(entry["created_at"]), heads[tenant].place + 1
-        found = link_hash(tenant, place, heads[tenant].hash, digest, int(str(entry["id"])), at, moment(now))
-        heads[tenant] = Head(place, found)
-        for name, value in zip(names, (tenant, place, entry["id"], at, digest, found), strict=True):
+    for entry, digest in found:
+        tenant = trail_of(entry)
+        head = heads[tenant]
+        assert head is not None
+        at, place = str(entry["created_at"]), head.place + 1
+        made = link_hash(tenant, place, head.hash, digest, int(str(entry["id"])), at, moment(now))
+        heads[tenant] = Head(place, made)
+        for name, value in zip(names, (tenant, place, entry["id"], at, digest, made), strict=True):
             columns[name].append(value)
     written = run("write_links", columns | {"chained_at": now})
-    if len(written) != len(entries):
-        raise RuntimeError(f"{len(entries) - len(written)} entries got their place from somebody else meanwhile")
+    if len(written) != len(found):
+        raise RuntimeError(f"{len(found) - len(written)} entries got their place from somebody else meanwhile")
 
 
-def _move(heads: dict[str, Head]) -> None:
+def _move(heads: dict[str, Head | None]) -> None:
+    sound = {tenant: head for tenant, head in heads.items() if head is not None}
+    if not sound:
+        return
     moved = run(
         "move_heads",
         {
-            "tenants": list(heads),
-            "places": [head.place for head in heads.values()],
-            "hashes": [head.hash for head in heads.values()],
+            "tenants": list(sound),
+            "places": [head.place for head in sound.values()],
+            "hashes": [head.hash for head in sound.values()],
         },
     )
-    if len(moved) != len(heads):
-        raise RuntimeError(f"{len(heads) - len(moved)} trails went further meanwhile")
+    if len(moved) != len(sound):
+        raise RuntimeError(f"{len(sound) - len(moved)} trails went further meanwhile")

@@ -6,7 +6,7 @@ from .alarm_incident import AlarmIncident
 from .alarm_reader import AlarmReader
 from .alarm_rule import AlarmRule
 from .api_token import ApiToken
-from .audit_chain import AnchorPlace, AuditAnchor, AuditLink, AuditTrail, MissingEntry, UnchainedEntry
+from .audit_chain import AnchorPlace, AuditAnchor, AuditLink, AuditTrail, MissingEntry, SkippedEntry, UnchainedEntry
 from .audit_entry import AuditEntry
 from .away_outcome import AwayOutcome
 from .away_task import AwayTask
@@ -135,6 +135,7 @@ __all__ = [
     "Sieve",
     "SignOfLife",
     "Site",
+    "SkippedEntry",
     "Subscription",
     "TaskAttempt",
     "TaskBatch",

@@ -42,6 +42,19 @@ class MissingEntry(OurModel):
         indexes = [models.Index(fields=["noticed_at"], name="punctual_audit_missed")]
 
 
+class SkippedEntry(OurModel):
+    """An entry of a broken trail: its place has to wait until the trail is repaired."""
+
+    pk = models.CompositePrimaryKey("tenant", "entry")
+    tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", help_text="Empty: what all tenants share.")
+    entry = models.BigIntegerField(db_column="entry_id")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "punctual_audit_skipped"
+        default_permissions = ()
+
+
 class AuditLink(OurModel):
     """The place of an entry in its tenant's trail; never changed."""
 

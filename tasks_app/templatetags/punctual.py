@@ -73,7 +73,7 @@ PAGES = {
     **dict.fromkeys(("chores_fail", "chores_wait", "chores_never_end", "moving_behind", "partitions_behind"), FLEET),
     **dict.fromkeys(("planning_behind", "turns_behind"), JOBS),
     **dict.fromkeys(("overdue", "started_late"), DUE),
-    **dict.fromkeys(("audit_unchained", "audit_entries_missing", "audit_not_anchored"), AUDIT),
+    **dict.fromkeys(("audit_unchained", "audit_entries_missing", "audit_trail_broken", "audit_not_anchored"), AUDIT),
     **dict.fromkeys(
         ("subscription_suspended", "subscription_failing", "subscription_behind", "events_missed"), SUBSCRIPTIONS
     ),

@@ -13,6 +13,7 @@ from tasks_app.sealing import audit_keys
 from tasks_app.sql import run
 
 MOST = 1_000
+BROKEN = 10  # trails that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class AuditView:
     places: list[PlaceView] = field(default_factory=list)  # by name: all that anchors were sent to, or should be
     missing: int = 0  # entries that were deleted before they had a place; MOST: so many, or more
     missing_seconds: float | None = None  # since the last of them was missed
+    broken: list[str] = field(default_factory=list)  # whose trails get no places, up to BROKEN; "": the shared one
 
     @property
     def anchored(self) -> bool:
@@ -50,7 +52,8 @@ class AuditView:
 
 def read_audit() -> AuditView:
     ((waiting, no, age, missing, missed),) = run("status_audit", {"most": MOST})
-    return AuditView(waiting, no, age, _signs(), _places(), missing, missed)
+    broken = [tenant for (tenant,) in run("broken_trails", {"most": BROKEN})]
+    return AuditView(waiting, no, age, _signs(), _places(), missing, missed, broken)
 
 
 def _signs() -> bool:

@@ -194,6 +194,9 @@ class _Look:
             self._progress(self._report.entries)
         if place < trail.place:
             yield self._gap(trail.tenant, place + 1, trail.place)
+        elif run("link_at", {"tenant": trail.tenant, "place": trail.place + 1}) and not self._has_moved(trail):
+            words = f"there are places after {trail.place:,}, which is the last by its head"
+            yield self._finding(ADDED, trail.tenant, words, trail.place + 1)
         elif previous is not None and previous != trail.hash:
             yield self._finding(REORDERED, trail.tenant, f"its last place, {place:,}, is not what it was", place)
 
@@ -241,6 +244,10 @@ class _Look:
             if fresh.floor > trail.floor and fresh.floor == place - 1:
                 return fresh.floor_hash
         return None
+
+    def _has_moved(self, trail: Trail) -> bool:
+        """Whether it got places since we began."""
+        return any(Trail(*row).place > trail.place for row in run("trail_row", {"tenant": trail.tenant}))
 
     def _unanchored_since(self, link: Link) -> str | None:
         """An anchor names all that got its place before it. When that was may have been written anew, with all hashes;

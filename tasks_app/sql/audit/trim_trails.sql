@@ -1,11 +1,15 @@
 -- trim_trails: forget the places at the beginning of trails whose entries are gone with their months, and remember the last
 -- hash of them. A place stays as long as one before it does, or was given after that month: so whoever knows how far a trail
 -- went at a time after it knows that no more than this may be gone.
+-- What has no head stays, and takes no room in a step from what goes.
 -- Each trail is looked up for itself (LIMIT and OFFSET keep the planner from a join): it reads what goes, and no whole table.
 WITH old AS MATERIALIZED (
     SELECT tenant, max(place) AS place
     FROM (
-        SELECT tenant, place FROM punctual_audit_link WHERE at < %(before)s::timestamptz ORDER BY at LIMIT %(step)s::int
+        SELECT tenant, place FROM punctual_audit_link k
+        WHERE at < %(before)s::timestamptz
+          AND (SELECT TRUE FROM punctual_audit_trail t WHERE t.tenant = k.tenant AND t.floor_place < k.place LIMIT 1)
+        ORDER BY at LIMIT %(step)s::int
     ) AS few
     GROUP BY tenant
 ), ends AS MATERIALIZED (
@@ -29,6 +33,8 @@ WITH old AS MATERIALIZED (
     DELETE FROM punctual_audit_unchained WHERE created_at < %(before)s::timestamptz
 ), missing AS (
     DELETE FROM punctual_audit_missing WHERE created_at < %(before)s::timestamptz
+), skipped AS (
+    DELETE FROM punctual_audit_skipped WHERE created_at < %(before)s::timestamptz
 )
 DELETE FROM punctual_audit_link
 WHERE ctid = ANY (ARRAY(

@@ -9,8 +9,11 @@ WITH ahead AS MATERIALIZED (
     FROM ahead a ORDER BY a.created_at, a.id LIMIT %(step)s::int
 ), without AS MATERIALIZED (
     SELECT DISTINCT s.id, s.tenant, s.twice,
-           NOT s.twice AND (SELECT TRUE FROM punctual_audit_unchained u
-                            WHERE u.entry_id = s.id AND u.created_at = s.created_at LIMIT 1) IS TRUE AS waits
+           NOT s.twice AND ((SELECT TRUE FROM punctual_audit_unchained u
+                             WHERE u.entry_id = s.id AND u.created_at = s.created_at LIMIT 1) IS TRUE
+                            OR (SELECT TRUE FROM punctual_audit_skipped u
+                                WHERE u.tenant = s.tenant AND u.entry_id = s.id AND u.created_at = s.created_at LIMIT 1) IS TRUE)
+           AS waits
     FROM stretch s
     WHERE (%(tenant)s::text IS NULL OR s.tenant = %(tenant)s::text)
       AND (s.twice OR (SELECT TRUE FROM punctual_audit_link k

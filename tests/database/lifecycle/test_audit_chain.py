@@ -1,19 +1,25 @@
 """Entries get their places after their commit, and their hashes are the same wherever they are read."""
 
 import json
+from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
 from django.db import connection
 from django.test import override_settings
+from django.utils import timezone
 
 from tasks_app.core.audit_chain import digest_of
+from tasks_app.engine.watch.audit_findings import ADDED
+from tasks_app.engine.watch.audit_status import read_audit
+from tasks_app.engine.watch.verdict.audit import audit_trail_broken
 from tasks_app.lifecycle import audit_anchor, audit_chain
 from tasks_app.lifecycle.audit import Entry, Operator, acting_from, audit
 from tasks_app.lifecycle.audit_chain import chain, entry_of
 from tasks_app.models import AuditEntry, AuditLink, AuditTrail, UnchainedEntry
 from tasks_app.sql import execute, run
-from tests.support.trail import PRIVATE, deed, found
+from tests.support.trail import PRIVATE, deed, found, tamper
 
 pytestmark = pytest.mark.django_db
 
@@ -173,3 +179,122 @@ def test_what_many_deeds_of_one_operation_left_is_chained_in_their_order():
 
     assert [subject for _, _, subject in places()] == [f"task {number}" for number in range(5)]
     assert json.loads(json.dumps(found())) == []
+
+
+def links(tenant: str) -> int:
+    return AuditLink.objects.filter(tenant=tenant).count()
+
+
+HEADLESS = "DELETE FROM punctual_audit_trail WHERE tenant = 'acme'"
+FORGED = (
+    "INSERT INTO punctual_audit_link (tenant, place, entry_id, at, chained_at, digest, hash)"
+    " VALUES ('acme', {place}, 4711, now(), now(), '\\x00', '\\x00')"
+)
+
+
+@pytest.mark.parametrize(
+    "breaks",
+    [
+        HEADLESS,
+        FORGED.format(place=3),
+        FORGED.format(place=9_000_000_000),
+        "UPDATE punctual_audit_trail SET place = 1 WHERE tenant = 'acme'",
+        "UPDATE punctual_audit_trail SET place = 9223372036854775807 WHERE tenant = 'acme'",
+        "UPDATE punctual_audit_trail SET hash = '\\x00' WHERE tenant = 'acme'",
+        "DELETE FROM punctual_audit_link WHERE tenant = 'acme' AND place = 2",
+    ],
+)
+def test_a_broken_trail_delays_no_other_trail(breaks):
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"AUDIT_KEYS": [PRIVATE]}):
+        for subject, tenant in (("a", "acme"), ("b", "acme"), ("c", "other")):
+            deed(subject, tenant)
+        audit_anchor.anchor()
+        tamper(breaks)
+        before = links("acme")
+        for subject, tenant in (("d", "acme"), ("e", "other"), ("f", None)):
+            deed(subject, tenant)
+
+        done = chain()
+        made = audit_anchor.anchor()
+
+        assert (done.entries, done.skipped, made.trails) == (2, 1, 2)
+        assert (links("acme"), links("other"), links("")) == (before, 2, 1)
+        assert not UnchainedEntry.objects.exists(), "what waits there is read each second"
+        assert {tenant for _, tenant, _ in found()} == {"acme"}
+        assert read_audit().broken == ["acme"]
+        [problem] = audit_trail_broken(SimpleNamespace(audit=read_audit()))
+        assert problem.severity == "trouble" and "acme" in problem.detail
+
+
+def test_entries_of_a_broken_trail_get_their_places_when_it_is_repaired(in_parts):
+    chain()
+    head = AuditTrail.objects.get()
+    tamper(HEADLESS)
+    for number in range(5, 8):
+        deed(f"task {number}")
+    assert (chain().skipped, read_audit().broken) == (3, ["acme"])
+    head.save(force_insert=True)
+    deed("task 8")
+
+    assert chain().entries == 4
+
+    assert [subject for _, _, subject in places()] == [f"task {number}" for number in range(9)]
+    assert (found(), read_audit().broken) == ([], [])
+
+
+def test_what_is_repaired_in_the_middle_of_a_look_waits_for_the_next(in_parts):
+    """Or what was committed later would get its place first."""
+    chain()
+    head = AuditTrail.objects.get()
+    tamper(HEADLESS)
+    deed("skipped")
+    chain()
+    for number in range(6, 11):
+        deed(f"task {number}")
+    audit_chain._chain_part()
+    head.save(force_insert=True)
+
+    assert chain().entries == 6
+    assert [subject for _, _, subject in places()][5:7] == ["skipped", "task 6"]
+    assert found() == []
+
+
+def test_an_anchored_place_that_somebody_moved_keeps_no_trail_out_of_the_anchors():
+    with override_settings(PUNCTUAL=settings.PUNCTUAL | {"AUDIT_KEYS": [PRIVATE]}):
+        deed("a")
+        chain()
+        tamper("UPDATE punctual_audit_trail SET anchored_place = 9000000000, anchored_floor = 9000000000")
+
+        assert audit_anchor.anchor().trails == 1
+
+
+def test_an_entry_that_is_nested_however_deep_stops_no_trail():
+    """A caller of the API may write 800 levels; 4,000 can only be written past our code."""
+    detail: dict = {}
+    for _ in range(400):
+        detail = {"a": [detail]}
+    deed("deep", detail=detail)
+    execute(
+        "INSERT INTO punctual_audit_entry (operation, actor, verb, subject, outcome, reason, detail, tenant)"
+        " VALUES (gen_random_uuid(), 'a', 'v', 'deeper', 'o', '', (repeat('[', 4000) || repeat(']', 4000))::jsonb, 'a')"
+    )
+    deed("other", "other")
+
+    assert chain().entries == 2
+
+    assert places() == [("acme", 1, "deep"), ("other", 1, "other")]
+    assert not UnchainedEntry.objects.exists()
+    assert [kind for kind, _, _ in found()] == [ADDED]
+
+
+def test_a_trail_without_a_head_delays_no_trimming(monkeypatch):
+    monkeypatch.setattr(audit_chain, "TRIM_STEP", 2)
+    for subject, tenant in (("a", "acme"), ("b", "acme"), ("c", "acme"), ("d", "other")):
+        deed(subject, tenant)
+    chain()
+    tamper(HEADLESS, "UPDATE punctual_audit_link SET at = at - interval '1 year', chained_at = at - interval '1 year'")
+    kept = [SimpleNamespace(since=timezone.now() - timedelta(days=200))]
+    monkeypatch.setattr(audit_chain, "partitions", lambda _: kept)
+
+    assert audit_chain.trim() == 1
+    assert (links("acme"), links("other")) == (3, 0)

@@ -127,7 +127,7 @@ def test_one_that_was_added_with_the_number_of_another_keeps_nobody_from_a_place
     execute(COPY.format(later="+ interval '1 s'"))
     deed("task 5")
 
-    assert chain() == (1, 0, False)
+    assert chain()[:3] == (1, 0, False)
     assert not UnchainedEntry.objects.exists()
     assert found() == [(ADDED, "acme", None)]
 
@@ -243,7 +243,9 @@ def chain_as_of(moment) -> None:
     """All that waits got its place at another time than now."""
     ids = list(UnchainedEntry.objects.order_by("entry").values_list("entry", flat=True))
     heads: dict = {}
-    audit_chain._link([audit_chain.entry_of(row) for row in run("entries_to_chain", {"ids": ids})], heads, moment)
+    found = audit_chain._read(run("entries_to_chain", {"ids": ids}))
+    audit_chain._know(heads, found)
+    audit_chain._link(found, heads, moment)
     audit_chain._move(heads)
 
 

@@ -45,6 +45,25 @@ def audit_entries_missing(status: SchedulerStatus) -> Iterator[Problem]:
         )
 
 
+def audit_trail_broken(status: SchedulerStatus) -> Iterator[Problem]:
+    """Whose they are is for operators."""
+    broken = status.audit.broken
+    if broken:
+        yield trouble(
+            said_of(
+                "The audit trail of a tenant is broken: its new entries get no place.",
+                "The audit trails of {count} tenants are broken: their new entries get no place.",
+                len(broken),
+                count=len(broken),
+            ),
+            said(
+                "A change made directly in its tables is the cause. All other trails are chained and anchored. "
+                "`manage.py audit verify` says what is wrong; docs/audit.md says how to repair it."
+            ),
+            ", ".join(tenant or "what all tenants share" for tenant in broken) + ".",
+        )
+
+
 def audit_not_anchored(status: SchedulerStatus) -> Iterator[Problem]:
     """Which places they are is for operators."""
     seen = status.audit

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .audit import audit_entries_missing, audit_not_anchored, audit_unchained
+from .audit import audit_entries_missing, audit_not_anchored, audit_trail_broken, audit_unchained
 from .backup import backup_behind, no_base
 from .chores import campaigns_stuck, chores_fail, chores_never_end, chores_wait, lost_and_not_reaped
 from .fleet import (
@@ -70,6 +70,7 @@ RULES = (
     no_base,
     audit_unchained,
     audit_entries_missing,
+    audit_trail_broken,
     audit_not_anchored,
     keys_out_of_reach,
     keys_not_rotated,
