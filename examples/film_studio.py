@@ -10,6 +10,7 @@ GET  /films    what was asked for, by key, and how its report was answered
 
 import argparse
 import json
+import random
 import sys
 import threading
 import time
@@ -48,8 +49,9 @@ class Studio:
             self.films[key] = self._report(key, "complete", {"result": {"film": film, "reels": STEPS}})
 
     def _report(self, key: str, verb: str, told: dict) -> int:
-        """Report until there is an answer; whatever is below 500 is one."""
+        """Report until there is an answer; whatever is below 500 is one, but for 429. Not all come back together."""
         for again in range(TRIES):
+            wait = min(2**again, 60) * random.uniform(0.5, 1.5)
             request = urllib.request.Request(
                 self._addresses[key][verb], json.dumps(told).encode(), {"Content-Type": "application/json"}
             )
@@ -58,11 +60,12 @@ class Studio:
                     return answer.status
             except urllib.error.HTTPError as error:
                 error.close()
-                if error.code < 500:
+                if error.code < 500 and error.code != 429:
                     return error.code
+                wait = float(error.headers.get("Retry-After") or wait)
             except OSError:
                 pass
-            time.sleep(min(2**again, 60))
+            time.sleep(wait)
         return 0
 
 

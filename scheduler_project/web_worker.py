@@ -4,16 +4,21 @@ when the thread has gone. gunicorn's own threads wait for their client, so a few
 An answer that never ends, such as a stream of events, needs no thread either: the application holds a `Line`, and says
 something on it whenever it likes (docs/admin.md).
 
+Nor does a flood of calls hold all of them: `room` says who gets the next thread, and who is refused.
+
 Everything here but `Channel` and `Line` runs in the worker's main thread, which only ever asks sockets that are ready.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import random
 import selectors
 import socket
 import time
+from collections import Counter
 from concurrent.futures import Future
 from contextlib import suppress
 
@@ -21,6 +26,7 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from .arrival import Arrival, TooLarge
 from .env import number
+from .room import Kind, Room, kind_of
 
 REQUEST_SECONDS = number("WEB_REQUEST_SECONDS", os.environ.get("WEB_REQUEST_SECONDS") or "10")  # for a whole request
 BYTES_A_SECOND = 32 * 1024  # a body may take longer if it comes at this pace
@@ -31,6 +37,8 @@ MOST_UNSENT = 4 * 1024 * 1024  # of one answer; a longer one waits in its thread
 PIECE = 64 * 1024
 LINE_SECONDS = 300.0  # a line ends then, and its client calls again: who they are is asked anew
 MOST_WAITING = 64 * 1024  # bytes on a line whose client doesn't read
+RETRY_SECONDS = (5, 15)  # after which a refused client may come again; not all at the same time
+REFUSED_LOG_SECONDS = 10.0  # between two lines of the log about those
 LAST_CHUNK = b"0\r\n\r\n"
 HOLD = "punctual.hold"  # in the environ of a request: gives its line
 
@@ -129,6 +137,7 @@ class Client(TConn):
         super().__init__(cfg, Channel(raw), address, server)
         self.data_ready = True  # when a thread gets it
         self.arrival = Arrival()
+        self.kind = Kind.PERSON  # of the request
         self.begun = 0.0  # when the first byte of the request came
         self.deadline = 0.0
 
@@ -141,6 +150,9 @@ class BufferingWorker(ThreadWorker):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.parked: dict[Client, None] = {}  # without a thread; the one that was parked first comes first
+        self.room: Room[Client] = Room(self.cfg.threads)
+        self.refused: Counter[Kind] = Counter()  # since it was last logged
+        self.log_refused_at = 0.0
 
     @classmethod
     def check_config(cls, cfg, log) -> None:
@@ -174,6 +186,8 @@ class BufferingWorker(ThreadWorker):
 
     def finish_request(self, conn: Client, fs: Future) -> None:
         """A thread is done with it, and has left an answer."""
+        self.room.done(conn.kind)
+        self._fill_threads()
         again = not fs.cancelled() and fs.exception() is None and fs.result() is True and self.alive
         with self._closing_on_trouble(conn):
             if conn.sock.line is not None and not fs.cancelled() and fs.exception() is None:
@@ -193,7 +207,7 @@ class BufferingWorker(ThreadWorker):
                 self._end(conn) if conn.sock.line is None else self.hang_up(conn.sock.line)
 
     def murder_pending(self) -> None:
-        """Called about once a second: end those whose time is over."""
+        """Called after every event, and once a second without any: end those whose time is over."""
         now = time.monotonic()
         for conn in [conn for conn in self.parked if conn.deadline < now]:
             if conn.sock.line is not None and conn.sock.line.open:
@@ -202,6 +216,11 @@ class BufferingWorker(ThreadWorker):
                 self._refuse(conn, "408 Request Timeout")
             else:
                 self._end(conn)
+        if self.refused and now >= self.log_refused_at:
+            for kind, count in self.refused.items():
+                self.log.warning("web.refused kind=%s count=%d: too many of them waited", kind.name.lower(), count)
+            self.refused.clear()
+            self.log_refused_at = now + REFUSED_LOG_SECONDS
         self._look_out()
 
     def _look_out(self) -> None:
@@ -267,15 +286,27 @@ class BufferingWorker(ThreadWorker):
         conn.deadline = conn.begun + REQUEST_SECONDS + len(conn.arrival.data) / BYTES_A_SECOND
         if complete:
             self._unpark(conn)
-            conn.init()
-            conn.parser.unreader.unread(bytes(conn.arrival.data))
-            conn.arrival = Arrival()
-            self.enqueue_req(conn)
+            self._enter(conn)
             return
         if conn.arrival.wants_continue:
             conn.arrival.wants_continue = False
             conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._buffer_less(conn)
+
+    def _enter(self, conn: Client) -> None:
+        conn.kind = kind_of(conn.arrival.data)
+        if not self.room.take(conn.kind, conn):
+            self.refused[conn.kind] += 1
+            self._refuse(conn, "503 Service Unavailable", *too_many())
+            return
+        conn.init()
+        conn.parser.unreader.unread(bytes(conn.arrival.data))
+        conn.arrival = Arrival()
+        self._fill_threads()
+
+    def _fill_threads(self) -> None:
+        while (conn := self.room.next()) is not None:
+            self.enqueue_req(conn)
 
     def _send_on(self, conn: Client, again: bool) -> None:
         with self._closing_on_trouble(conn):
@@ -291,10 +322,11 @@ class BufferingWorker(ThreadWorker):
         else:
             self._linger(conn)
 
-    def _refuse(self, conn: Client, status: str) -> None:
+    def _refuse(self, conn: Client, status: str, headers: str = "", body: bytes = b"") -> None:
         self._unpark(conn)
         with self._closing_on_trouble(conn):
-            conn.sock.sendall(f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode())
+            head = f"HTTP/1.1 {status}\r\n{headers}Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+            conn.sock.sendall(head.encode() + body)
             self._linger(conn)
 
     def _linger(self, conn: Client) -> None:
@@ -339,6 +371,19 @@ class BufferingWorker(ThreadWorker):
 
     def _closing_on_trouble(self, conn: Client) -> _ClosingOnTrouble:
         return _ClosingOnTrouble(self, conn)
+
+
+def too_many() -> tuple[str, bytes]:
+    """The headers and the body of the answer, which is a problem like those of the API."""
+    seconds = random.randint(*RETRY_SECONDS)
+    body = {
+        "type": "about:blank",
+        "title": "Too many requests wait",
+        "status": 503,
+        "code": "SCH_503_OVERLOADED",
+        "detail": f"Too many requests of this kind wait in this process. Send it again in {seconds} s.",
+    }
+    return f"Retry-After: {seconds}\r\nContent-Type: application/problem+json\r\n", json.dumps(body).encode()
 
 
 class _ClosingOnTrouble:
