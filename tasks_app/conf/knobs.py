@@ -129,6 +129,9 @@ class Conf(Section):
     SHED_CONNECTIONS: float = 0.95  # the same, by the share of its connections that are in use
     SHED_IN_FLIGHT: int = 6  # and by requests of one process that are stuck; 0: any number
 
+    # What requests may write.
+    TENANT_WRITES: tuple[str, ...] = ()  # tables of yours that requests of one tenant write; see docs/isolation.md
+
     # Events.
     EVENTS: tuple[str, ...] = events.DEFAULT_EVENTS  # which are kept, as patterns; the last that matches decides
     LATE_SECONDS: float = 60.0  # a run that begins so much later than it could have is told as late

@@ -40,6 +40,8 @@ TOLD = {
 # Pages by the names of their addresses: the way in and out, and those that take load away, with the lists that lead
 # there. Where the address names a verb, only these; None: all of them.
 WAYS_IN = {"login", "logout", "jsi18n", "language"}
+# About an account and its session, which belong to no tenant.
+OWN_ACCOUNT = WAYS_IN | {"password_change", "password_change_done"}
 LEVERS: dict[str, set[str] | None] = {
     "tasks_app_lane": None,
     "tasks_app_worker_order": None,
@@ -96,7 +98,7 @@ def _guarded(site, view: View) -> View:
                 return _busy(request, refusal)
             # Whoever has rights everywhere sees all tenants; a member, the one they work in.
             with measured(request), DOOR.inside(), scope.request(), scope.all_tenants(), working(request):
-                if (tenant := working_in()) is not None:
+                if (tenant := working_in()) is not None and request.resolver_match.url_name not in OWN_ACCOUNT:
                     scope.settle(tenant)
                 response = admitted(request, *args, **kwargs)
                 # What is shown depends on who works where, which is known until here; and what it takes is measured.

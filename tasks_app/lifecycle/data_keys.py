@@ -21,7 +21,7 @@ from tasks_app.core.keyring import CannotUnseal, key_id_of
 from tasks_app.database import atomic
 from tasks_app.models import Node, TenantKey
 from tasks_app.sealing import keyring, seal, unseal_key
-from tasks_app.sql import array, run
+from tasks_app.sql import array, execute, run
 
 
 class Newest(NamedTuple):
@@ -84,11 +84,11 @@ def make_key(tenant: str, by: str) -> TenantKey:
     """Of two at the same time, the second waits and takes the first one's."""
     try:
         with atomic():
-            row = TenantKey.objects.create(tenant=tenant, created_by=by, in_bytes=_all_read_bytes())
-            key = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
-            row.sealed = seal(key, bound_to(tenant, row.id))
-            row.save(update_fields=["sealed"])
-            return row
+            # Its number goes into the seal. No request may change a key, so it is sealed before it is written.
+            number = execute("SELECT nextval(pg_get_serial_sequence('punctual_tenant_key', 'id'))")[0][0]
+            sealed = seal(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode(), bound_to(tenant, number))
+            given = {"tenant": tenant, "created_by": by, "in_bytes": _all_read_bytes()}
+            return TenantKey.objects.create(id=number, sealed=sealed, **given)
     except IntegrityError:
         return TenantKey.objects.get(tenant=tenant, encrypts=True)
 

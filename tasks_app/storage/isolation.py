@@ -16,6 +16,8 @@ from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
 from tasks_app.database import atomic, our_connection
 from tasks_app.sql import execute
 
+from .rights import RESTRICTED, missing_rights
+
 ROLES = (ENGINE, WEB, WEB_ALL)
 # Whoever is a member of the engine may become one of the web's roles, and is free of their policies until then.
 _KINDS = {ENGINE: " NOINHERIT", WEB: "", WEB_ALL: ""}
@@ -84,31 +86,6 @@ SHARED = {
     "punctual_timetable": "how far the timetables of shards lie behind",
     "punctual_type_limit": "limits of types, for all",
 }
-# What requests write of that, and when; all the rest they only read. Sieves and the list of entries that are in no
-# trail yet are written by triggers, with the rights of the owner.
-WRITTEN_FOR_TENANTS = {
-    "punctual_away_outcome": "somebody reports how a task ended that runs elsewhere",
-    "punctual_batch": "the same",
-    "punctual_job_cursor": "a job gets a schedule, or another one",
-    "punctual_past_batch": "never; but partitions are made with the rights of all tables",
-}
-WRITTEN_FOR_OPERATORS = {
-    "punctual_chore": "a lane goes on, or a safeguard is forced or ended: beats look at once",
-    "punctual_curb": "a safeguard is forced, forbidden or ended",
-    "punctual_host": "a host gets a limit, or loses it",
-    "punctual_host_permit": "the same",
-    "punctual_installation": "it goes into quarantine, or on; a site is chosen",
-    "punctual_key_walk": "a tenant is to be encrypted",
-    "punctual_lane_pause": "a lane is paused, or goes on",
-    "punctual_lane_resume": "the same",
-    "punctual_node": "a worker is drained, or takes batches again; a site is chosen",
-    "punctual_recovery": "a site is chosen: its lanes go on one by one",
-    "punctual_safeguard": "as punctual_curb",
-    "punctual_safeguard_incident": "the same",
-    "punctual_shard_lease": "a site is chosen: the beats of the other one let go",
-    "punctual_sign": "an installation goes on, or a site is chosen",
-    "punctual_type_limit": "a type gets a limit, or loses it",
-}
 READ, WRITE = ("SELECT",), ("INSERT", "UPDATE", "DELETE")
 
 _TABLES = """
@@ -144,34 +121,27 @@ WHERE g.rolname = ANY (%(roles)s) AND (to_jsonb(a)->>'set_option') IS DISTINCT F
 _RIGHTS = """
 SELECT r.rolname::text, c.relkind::text, array_agg(c.oid::regclass::text ORDER BY c.relname)
 FROM pg_class c CROSS JOIN pg_roles r
-WHERE c.relnamespace = to_regnamespace(quote_ident(%(schema)s)) AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
-  AND r.rolname = ANY (%(roles)s) AND r.rolname || ' ' || c.relname <> ALL (%(only_read)s::text[])
-  AND pg_has_role(current_user, c.relowner, 'USAGE')
-  AND NOT CASE WHEN c.relkind = 'S' THEN has_sequence_privilege(r.oid, c.oid, 'USAGE')
-               ELSE has_table_privilege(r.oid, c.oid, 'SELECT') AND has_table_privilege(r.oid, c.oid, 'INSERT')
-                    AND has_table_privilege(r.oid, c.oid, 'UPDATE') AND has_table_privilege(r.oid, c.oid, 'DELETE') END
-GROUP BY 1, 2
-"""
-# What somebody else has given stays: only they, or a superuser, can take it away.
-_ONLY_READ = """
-SELECT r.rolname::text, has_table_privilege(r.oid, c.oid, 'SELECT'),
-       EXISTS (SELECT FROM aclexplode(c.relacl) a
-               WHERE a.grantee = r.oid AND a.grantor = c.relowner AND a.privilege_type = ANY (%(write)s)),
-       array_agg(c.oid::regclass::text ORDER BY c.relname)
-FROM pg_class c CROSS JOIN pg_roles r
 WHERE c.relnamespace = to_regnamespace(quote_ident(%(schema)s)) AND pg_has_role(current_user, c.relowner, 'USAGE')
-  AND r.rolname || ' ' || c.relname = ANY (%(only_read)s::text[])
-GROUP BY 1, 2, 3
+  AND CASE WHEN c.relkind = 'S'
+           THEN r.rolname = ANY (%(roles)s) AND NOT has_sequence_privilege(r.oid, c.oid, 'USAGE')
+           WHEN c.relkind IN ('r', 'p', 'v', 'm') AND r.rolname = %(engine)s
+           THEN NOT (has_table_privilege(r.oid, c.oid, 'SELECT') AND has_table_privilege(r.oid, c.oid, 'INSERT')
+                     AND has_table_privilege(r.oid, c.oid, 'UPDATE') AND has_table_privilege(r.oid, c.oid, 'DELETE'))
+           END
+GROUP BY 1, 2
 """
 _FUNCTIONS = """
 SELECT array_agg(p.oid::regprocedure::text ORDER BY p.oid) FROM pg_proc p
 WHERE p.pronamespace = to_regnamespace(quote_ident(%(schema)s)) AND starts_with(p.proname, 'punctual_')
   AND pg_has_role(current_user, p.proowner, 'USAGE') AND NOT has_function_privilege(%(role)s, p.oid, 'EXECUTE')
 """
+# By which tables that are made later get rights: the engine's do, those of the web only by the list.
 _DEFAULTS = """
-SELECT count(*) FROM pg_default_acl d CROSS JOIN LATERAL aclexplode(d.defaclacl) a JOIN pg_roles r ON r.oid = a.grantee
+SELECT coalesce(bool_or(r.rolname = %(engine)s), FALSE),
+       coalesce(array_agg(DISTINCT r.rolname::text) FILTER (WHERE r.rolname <> %(engine)s), '{}')
+FROM pg_default_acl d CROSS JOIN LATERAL aclexplode(d.defaclacl) a JOIN pg_roles r ON r.oid = a.grantee
 WHERE d.defaclnamespace = to_regnamespace(quote_ident(%(schema)s)) AND d.defaclrole = %(owner)s::regrole
-  AND d.defaclobjtype = 'r' AND a.privilege_type = 'INSERT' AND r.rolname = ANY (%(roles)s)
+  AND d.defaclobjtype = 'r' AND r.rolname = ANY (%(all)s)
 """
 
 _LOGIN = """
@@ -220,14 +190,6 @@ class Finding(NamedTuple):
 def tables() -> list[Table]:
     """All of ours, with their partitions."""
     return [Table(*row) for row in execute(_TABLES)]
-
-
-def only_read_by(role: str) -> list[str]:
-    """What belongs to nobody, and this role has no reason to write."""
-    if role == ENGINE:
-        return []
-    written = WRITTEN_FOR_TENANTS if role == WEB else WRITTEN_FOR_TENANTS | WRITTEN_FOR_OPERATORS
-    return [name for name in SHARED if name not in written]
 
 
 def facts() -> Facts | None:
@@ -331,8 +293,7 @@ def _rights(known: Facts) -> Iterator[list[str]]:
     """To use the tables, ours and those of the project beside them: pages and endpoints ask for both in one request."""
     there = [one for one in ROLES if one in known.roles]
     schema = _name(known.schema)
-    given = {"schema": known.schema, "roles": there, "owner": _name(known.owner), "write": list(WRITE)}
-    given["only_read"] = [f"{role} {name}" for role in there for name in only_read_by(role)]
+    given = {"schema": known.schema, "roles": there, "owner": _name(known.owner), "engine": ENGINE, "all": list(ROLES)}
     if not there:
         return
     ((usable,),) = execute(
@@ -345,21 +306,17 @@ def _rights(known: Facts) -> Iterator[list[str]]:
             yield [f"GRANT USAGE, SELECT ON SEQUENCE {', '.join(names)} TO {role}"]
         else:
             yield [f"GRANT {', '.join(READ + WRITE)} ON {', '.join(names)} TO {role}"]
-    for role, readable, writable, names in execute(_ONLY_READ, given):
-        if not readable:
-            yield [f"GRANT {', '.join(READ)} ON {', '.join(names)} TO {role}"]
-        if writable:
-            yield [f"REVOKE {', '.join(WRITE)} ON {', '.join(names)} FROM {role}"]
+    yield from missing_rights(known.schema, [one for one in RESTRICTED if one in there])
     if ENGINE in there:
         ((names,),) = execute(_FUNCTIONS, {"schema": known.schema, "role": ENGINE})
         if names:
             yield [f"GRANT EXECUTE ON FUNCTION {', '.join(names)} TO {ENGINE}"]
-    if execute(_DEFAULTS, given)[0][0] < len(there):
-        begin = f"ALTER DEFAULT PRIVILEGES FOR ROLE {_name(known.owner)} IN SCHEMA {schema} GRANT"
-        yield [
-            f"{begin} {', '.join(READ + WRITE)} ON TABLES TO {', '.join(there)}",
-            f"{begin} USAGE, SELECT ON SEQUENCES TO {', '.join(there)}",
-        ]
+    ((engine_gets, others),) = execute(_DEFAULTS, given)
+    begin = f"ALTER DEFAULT PRIVILEGES FOR ROLE {_name(known.owner)} IN SCHEMA {schema}"
+    if others:
+        yield [f"{begin} REVOKE ALL ON TABLES FROM {', '.join(others)}"]
+    if ENGINE in there and not engine_gets:
+        yield _defaults(begin)
 
 
 def _all_rights(known: Facts, roles: Sequence[str]) -> Iterator[list[str]]:
@@ -368,18 +325,18 @@ def _all_rights(known: Facts, roles: Sequence[str]) -> Iterator[list[str]]:
         return
     schema, names = _name(known.schema), ", ".join(roles)
     yield [f"GRANT USAGE ON SCHEMA {schema} TO {names}"]
-    yield [f"GRANT {', '.join(READ + WRITE)} ON ALL TABLES IN SCHEMA {schema} TO {names}"]
-    there = {table.name for table in tables()}
-    for role in roles:
-        if bounded := [f"{schema}.{_name(name)}" for name in only_read_by(role) if name in there]:
-            yield [f"REVOKE {', '.join(WRITE)} ON {', '.join(bounded)} FROM {role}"]
     yield [f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {names}"]
+    yield from missing_rights(known.schema, [one for one in RESTRICTED if one in roles])
     if ENGINE in roles:
+        yield [f"GRANT {', '.join(READ + WRITE)} ON ALL TABLES IN SCHEMA {schema} TO {ENGINE}"]
         yield [f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {ENGINE}"]
-    begin = f"ALTER DEFAULT PRIVILEGES FOR ROLE {_name(known.owner)} IN SCHEMA {schema} GRANT"
-    yield [
-        f"{begin} {', '.join(READ + WRITE)} ON TABLES TO {names}",
-        f"{begin} USAGE, SELECT ON SEQUENCES TO {names}",
+        yield _defaults(f"ALTER DEFAULT PRIVILEGES FOR ROLE {_name(known.owner)} IN SCHEMA {schema}")
+
+
+def _defaults(begin: str) -> list[str]:
+    return [
+        f"{begin} GRANT {', '.join(READ + WRITE)} ON TABLES TO {ENGINE}",
+        f"{begin} GRANT USAGE, SELECT ON SEQUENCES TO {', '.join(ROLES)}",
     ]
 
 

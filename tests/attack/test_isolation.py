@@ -14,7 +14,7 @@ from django.urls import URLPattern, get_resolver
 from tasks_app import scope
 from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.client.calendars import CalendarRequest, create_calendar
-from tasks_app.core.isolation import ENGINE, WEB, WEB_ALL, Scope
+from tasks_app.core.isolation import WEB, Scope
 from tasks_app.core.task import Failure
 from tasks_app.database_checks import check_server
 from tasks_app.engine.beat.partitions import keep_partitions
@@ -37,15 +37,7 @@ from tasks_app.models import (
     Secret,
     Tenant,
 )
-from tasks_app.storage.isolation import (
-    CHILDREN,
-    ROLES,
-    SHARED,
-    WRITTEN_FOR_OPERATORS,
-    WRITTEN_FOR_TENANTS,
-    missing_steps,
-    tables,
-)
+from tasks_app.storage.isolation import CHILDREN, SHARED, missing_steps, tables
 from tests.support.alarms import alarm_ids
 from tests.support.api import Api
 from tests.support.clients import client_of
@@ -177,6 +169,13 @@ IDS = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def _session_in_cookies(settings):
+    """The requests of a tenant can't read the table of sessions, and so would show nothing here anyway."""
+    settings.SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
+
+
+@pytest.mark.usefixtures("_session_in_cookies")
 def test_the_database_alone_hides_every_page(monkeypatch):
     """`make test` opens a third of them and orders at another: their own code hides all, as test_roles.py shows."""
     ids = theirs()
@@ -232,7 +231,7 @@ def test_the_role_sees_nothing_without_a_tenant_nor_with_another(scope_of):
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL ROLE {WEB}; {scope_of}")
         for table in tables():
-            if table.rule is not None:
+            if table.rule is not None and table.name == table.root:  # partitions can't be read on their own
                 cursor.execute(f"SELECT count(*) FROM {table.name}")
                 assert cursor.fetchone() == (0,), table.name
         cursor.execute("SELECT count(*) FROM punctual_any_task")
@@ -251,32 +250,6 @@ def test_a_row_can_not_be_written_for_another_tenant_nor_given_away():
         assert ScheduleTask.objects.get().tenant == "other"
 
 
-def test_of_what_belongs_to_nobody_a_request_writes_only_what_it_has_to():
-    assert {*WRITTEN_FOR_TENANTS, *WRITTEN_FOR_OPERATORS} <= SHARED.keys()
-    assert not WRITTEN_FOR_TENANTS.keys() & WRITTEN_FOR_OPERATORS.keys()
-
-    writable = {role: {name for name in SHARED if may_write(role, name)} for role in ROLES}
-
-    assert writable == {
-        ENGINE: SHARED.keys(),
-        WEB: WRITTEN_FOR_TENANTS.keys(),
-        WEB_ALL: {*WRITTEN_FOR_TENANTS, *WRITTEN_FOR_OPERATORS},
-    }
-
-
-def may_write(role: str, name: str) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT has_table_privilege(%(role)s, %(name)s, 'SELECT'),"
-            " ARRAY(SELECT DISTINCT has_table_privilege(%(role)s, %(name)s, one)"
-            "       FROM unnest(ARRAY['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS one)",
-            {"role": role, "name": name},
-        )
-        readable, rights = cursor.fetchone()
-    assert readable, (role, name)
-    return True in rights
-
-
 @pytest.mark.parametrize("tenant", ["other", None])
 def test_no_request_can_make_a_sieve_forget(tenant):
     with scope.request():
@@ -284,16 +257,6 @@ def test_no_request_can_make_a_sieve_forget(tenant):
         for statement in ("UPDATE punctual_sieve SET ready = TRUE", "DELETE FROM punctual_sieve_late"):
             with pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
                 connection.cursor().execute(statement)
-
-
-def test_a_right_that_a_request_should_not_have_is_taken_away():
-    connection.cursor().execute("GRANT INSERT, DELETE ON punctual_sieve_late, punctual_node TO punctual_web")
-
-    revoked = "REVOKE INSERT, UPDATE, DELETE ON punctual_node, punctual_sieve_late FROM punctual_web"
-    assert missing_steps() == [[revoked]]
-    call_command("database", "roles")
-
-    assert not may_write(WEB, "punctual_sieve_late") and missing_steps() == []
 
 
 def test_a_statement_without_a_scope_is_an_error():
@@ -344,6 +307,7 @@ def test_nothing_is_left_in_a_session_that_somebody_else_gets_next():
     assert role() == "none"
 
 
+@pytest.mark.usefixtures("_session_in_cookies")
 def test_a_page_that_is_streamed_keeps_its_scope(monkeypatch):
     schedule("T_QUIET", "secret-key", tenant="acme", delay=3600)
     boss = client_of(get_user_model().objects.create_superuser("boss"))

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 
 from tasks_app.sql import execute
+from tasks_app.storage.isolation import set_up
 from tasks_app.storage.partitions import EVER, partitions
 from tests.support.marks import commits
 from tests.support.partitions import DIRECT
@@ -46,12 +47,14 @@ def migrate() -> None:
         MIGRATION.replace_functions(None, editor)
         EVENTS.build_index(None, editor)
     execute(CHAIN.WAITS)
+    set_up()  # as `migrate` does at its end: the new tables have no rights yet
 
 
 def migrate_back() -> None:
     with connection.schema_editor(atomic=False) as editor:
         MIGRATION.restore_functions(None, editor)
         MIGRATION.mend(None, editor)
+    set_up()
 
 
 @pytest.fixture
