@@ -10,11 +10,10 @@ import time
 
 from django.db import close_old_connections
 
-from tasks_app.core.task import Returned
 from tasks_app.database import close_connections
 
 from .interruption import Interrupted
-from .outcomes import Fault, as_fault, refuse_unrun
+from .outcomes import as_fault, refuse_unrun
 from .shift import Ended, Shift
 
 
@@ -52,8 +51,6 @@ def _work(shift: Shift) -> bool:
     while (task := shift.take(me)) is not None:
         answer, error = None, None
         try:
-            if shift.run.lapsed:  # since it was taken
-                raise Fault(Returned())
             # The thread lives on between batches; a connection that died meanwhile is dropped here.
             close_old_connections()
             answer = call(task)
