@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-KEPT_FOR_PEOPLE = 2  # threads that no call of another system gets
+KEPT_FOR_PEOPLE = 2  # threads that API calls never use
 _TARGET = re.compile(rb"([A-Z]+) (?:https?://[^/ ]*)?([^ ?]*)")
 _REPORT = re.compile(rb"/api/v\d+/tasks/[^/]+/(?:complete|fail|progress)/?")
 _CALL = re.compile(rb"/api/v\d+/(?!live|scheduler/health|scheduler/slo)")
@@ -22,7 +22,7 @@ _CALL = re.compile(rb"/api/v\d+/(?!live|scheduler/health|scheduler/slo)")
 class Kind(IntEnum):
     """Who gets the next thread first."""
 
-    PERSON = 0  # and what watches: probes, health, figures
+    PERSON = 0  # and monitoring: probes, health, metrics
     CALL = 1
     REPORT = 2
 
@@ -34,7 +34,7 @@ def kind_of(request: bytes) -> Kind:
     """By its first line."""
     found = _TARGET.match(request[:4096])
     if found is None:
-        return Kind.PERSON  # no request that can be answered: refused in no time
+        return Kind.PERSON  # not a valid request: refused without work
     method, path = found.groups()
     if method == b"POST" and _REPORT.fullmatch(path):
         return Kind.REPORT
@@ -54,14 +54,14 @@ class Room(Generic[T]):
         self._running: Counter[Kind] = Counter()
 
     def take(self, kind: Kind, request: T) -> bool:
-        """False: too many of its kind wait."""
+        """Queue a request; False if too many of its kind wait."""
         if len(self._waiting[kind]) >= MOST_WAITING[kind]:
             return False
         self._waiting[kind].append(request)
         return True
 
     def next(self) -> T | None:
-        """The one that gets a thread now; the caller says when it is `done`."""
+        """The next request to run, if a thread is free. The caller calls `done` afterwards."""
         for kind in Kind:
             if self._waiting[kind] and self._fits(kind):
                 self._running[kind] += 1

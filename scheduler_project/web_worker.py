@@ -37,8 +37,8 @@ MOST_UNSENT = 4 * 1024 * 1024  # of one answer; a longer one waits in its thread
 PIECE = 64 * 1024
 LINE_SECONDS = 300.0  # a line ends then, and its client calls again: who they are is asked anew
 MOST_WAITING = 64 * 1024  # bytes on a line whose client doesn't read
-RETRY_SECONDS = (5, 15)  # after which a refused client may come again; not all at the same time
-REFUSED_LOG_SECONDS = 10.0  # between two lines of the log about those
+RETRY_SECONDS = (5, 15)  # Retry-After is random between these, so that refused clients do not return together
+REFUSED_LOG_SECONDS = 10.0  # between two log lines about refused requests
 LAST_CHUNK = b"0\r\n\r\n"
 HOLD = "punctual.hold"  # in the environ of a request: gives its line
 
@@ -207,7 +207,7 @@ class BufferingWorker(ThreadWorker):
                 self._end(conn) if conn.sock.line is None else self.hang_up(conn.sock.line)
 
     def murder_pending(self) -> None:
-        """Called after every event, and once a second without any: end those whose time is over."""
+        """Close connections past their deadline. Runs after every event and at least once a second."""
         now = time.monotonic()
         for conn in [conn for conn in self.parked if conn.deadline < now]:
             if conn.sock.line is not None and conn.sock.line.open:

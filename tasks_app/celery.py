@@ -52,15 +52,15 @@ def _set_up() -> None:
     except (ImproperlyConfigured, InvalidConfiguration) as error:
         raise SystemExit(f"celery: {error}") from None
     except (ImportError, RuntimeError) as error:
-        # Celery takes an ImportError for a sign that this module isn't there, and says that instead.
+        # Celery would report an ImportError as a missing module.
         if (words := _what_is_missing(error)) is None:
             raise
         raise SystemExit(f"celery: {words}") from None
 
 
 def _quieten_celery() -> None:
-    """Its two lines for every message name none of the tasks in it, and canaries come all the time; ours do and don't.
-    A project that wants them sets the loggers' level."""
+    """Celery logs two lines for every message, also for canaries, and neither names the tasks: `batch.done` replaces
+    them. A project that wants them sets the loggers' level."""
     for name in ("celery.worker.strategy", "celery.app.trace"):
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:

@@ -74,7 +74,7 @@ def mutation(view: Callable) -> Callable:
 
 
 def _refuse_less(request: HttpRequest, reach: dict | None, key: str) -> None:
-    """Rights change, and all tokens of a tenant share its keys: what the first caller might do, this one may not."""
+    """Refuse a caller with fewer rights than the first: rights change, and all tokens of a tenant share its keys."""
     if reach is None:
         return
     for permission in reach["permissions"]:

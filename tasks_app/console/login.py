@@ -25,7 +25,7 @@ class LoginForm(AuthenticationForm):
 
 
 class PasswordForm(AdminOwnPasswordChangeForm):
-    """Of one's own password. Guesses of the old one count together with failed logins."""
+    """The change of one's own password. Wrong old passwords count as failed logins."""
 
     default_renderer = DjangoTemplates
 
@@ -42,7 +42,7 @@ class PasswordForm(AdminOwnPasswordChangeForm):
 
 
 def _count_guess(request: HttpRequest, username: str) -> None:
-    """Before the password is checked: after too many, it is not."""
+    """Refuse it before the password is checked, after too many failures."""
     wait = ceil(throttle.login_attempt(username, people.address_of(request)))
     if wait:
         people.login_refused()

@@ -41,7 +41,7 @@ class _Written(str):
 
 
 def canonical(value: object) -> str:
-    """Equal values have equal texts, and others have others. However deep they are: it does not call itself."""
+    """Equal values have equal texts, different ones different texts. Without recursion, so depth has no limit."""
     done: list[str] = []
     left = [value]  # the next one last
     while left:

@@ -6,8 +6,8 @@ from functools import partial
 # Two clocks run apart by less than this, in seconds a second: what was learned loses its worth by and by.
 DRIFT = 0.001
 
-# Seconds, for what ends at a certain time whether or not this process runs: the time for which the machine was
-# suspended counts too, where the system can say so (Linux). A partial is quick: this is read before each call.
+# Seconds, for leases. They end while the machine is suspended, too, so this clock counts that time where the system
+# has such a clock (Linux). A partial, because it is read before each call.
 lease_clock = partial(time.clock_gettime, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic
 
 

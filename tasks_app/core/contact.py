@@ -115,7 +115,7 @@ class Contact:
         self.gone: set[int] = set()  # ids that are no longer ours; filled by the heartbeat
         self.lost = False  # the whole batch is no longer ours
         self.lease_until = inf  # by lease_clock; renewals move it. Without a thread that renews, it has no end.
-        self.lapsed = False  # that was reached before a renewal was confirmed: no further handler may be called
+        self.lapsed = False  # the lease ended before a renewal was confirmed: no further handler may be called
         self.asking: set[int] = set()  # whose handlers have asked whether they are ours
         self.reports: dict[int, Report] = {}  # of tries that are not over
         self.fresh: deque[Report] = deque()  # those with something that is not to wait for a heartbeat

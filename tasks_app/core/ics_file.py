@@ -18,11 +18,11 @@ from .phrases import counted
 from .recurrence import WITHIN_A_DAY, Budget, Rule, Spent, day_of, is_time
 
 MOST_BYTES = 500_000
-MOST_STEPS = 100_000  # days that the events of a file may go through, all together; a rule adds its letters
+MOST_STEPS = 100_000  # days that all events of a file may go through together; each character of a rule counts as one
 YEARS_AHEAD = 10  # as far as recurring events are expanded
 LONGEST_EVENT = 366  # days
 _DAY = timedelta(days=1)
-# Properties of an event, and where components begin and end; all other lines are without meaning here.
+# Properties of an event, and where components begin and end; other lines are ignored.
 _LINE = re.compile(
     r"^(BEGIN|END|DTSTART|DTEND|DURATION|EXDATE|EXRULE|RDATE|RECURRENCE-ID|RRULE|STATUS|SUMMARY|UID)([;:].*)$",
     re.IGNORECASE | re.MULTILINE,
@@ -95,7 +95,7 @@ def _sentences(reasons: Mapping[str, list[Event]]) -> Iterator[str]:
 
 
 def _words(event: Event) -> str:
-    """The event as its reader can find it in the file."""
+    """The event, named so that a reader can find it in the file."""
     lines = [f"{name}:{value}" for name in ("DTSTART", "RRULE", "EXRULE") for value in event.get(name, ())[:1]]
     return f"the event {shown(_name(event))} with {shown(' '.join(lines)[:_LONGEST_SHOWN])}"
 
@@ -179,7 +179,7 @@ def _days(event: Event, changed: Mapping[str, Set[date]], low: date, high: date,
     for start in sorted(starts):
         if start in exceptions or start in replaced:
             continue
-        begin = max(start.toordinal(), reached)  # days that several occurrences share are taken once
+        begin = max(start.toordinal(), reached)  # a day shared by several occurrences is taken once
         reached = max(reached, min(start.toordinal() + length, high.toordinal() + 1))
         budget.spend(max(0, reached - begin))
         found += map(date.fromordinal, range(begin, reached))

@@ -35,7 +35,7 @@ def contains(networks: Iterable[Network], address: str) -> bool:
 
 
 def plain(address: str) -> str:
-    """As it is written in its own version: 192.0.2.7 for ::ffff:192.0.2.7. What is no address stays as it is."""
+    """An IPv6 address that stands for an IPv4 one, as IPv4: 192.0.2.7 for ::ffff:192.0.2.7. Other text is unchanged."""
     try:
         mapped = getattr(ip_address(address), "ipv4_mapped", None)
     except ValueError:

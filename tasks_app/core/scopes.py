@@ -1,4 +1,5 @@
-"""Scopes: what one tenant runs of one type, or calls of one endpoint. A safeguard holds back the scope that fails."""
+"""A scope: one tenant's tasks of one type, or its calls of one endpoint host. A safeguard holds back the scope that
+fails."""
 
 from typing import NamedTuple
 
@@ -25,6 +26,6 @@ def scope_of(subject: str) -> Scope | None:
 
 
 def target_of(subject: str) -> str:
-    """What a subject is about, whichever tenant's."""
+    """The type or host in a subject, without its tenant."""
     scope = scope_of(subject)
     return scope.target if scope else subject

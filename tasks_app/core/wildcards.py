@@ -1,5 +1,5 @@
-"""Patterns in which * stands for any characters. People write them and beats match them, so matching takes linear time,
-whatever the pattern: also one that was stored before there were limits."""
+"""Patterns in which * stands for any characters. Users write them and beats match them, so matching takes linear time
+for every pattern, including stored ones beyond the present limits."""
 
 from .errors import shown
 
@@ -26,7 +26,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def refused(pattern: str) -> str | None:
-    """Why this pattern is too much, as a sentence about it; None if it isn't."""
+    """The limit that this pattern breaks, as a sentence; None if it keeps all."""
     if len(pattern) > PATTERN_LENGTH:
         return f"{shown(pattern)} has {len(pattern):,} characters; a pattern has at most {PATTERN_LENGTH}. Shorten it."
     if (wildcards := pattern.count("*")) > MOST_WILDCARDS:

@@ -115,11 +115,11 @@ def _chain_part() -> _Part:
         done, skipped = done + len(sound), skipped + len(found) - len(sound)
         missing += _strike(chunk, found)
     _move(heads)
-    return _Part(done, missing, skipped, more=looked_at is not None)  # what came after that look is found by the next
+    return _Part(done, missing, skipped, more=looked_at is not None)  # later entries are found by the next round
 
 
 def _read(rows: Sequence[Sequence[object]]) -> list[Waiting]:
-    """Those that have a digest. What can't be read, such as arrays in arrays beyond all bounds, has none."""
+    """Entries with a digest. Unreadable ones, such as arrays nested too deeply, have none."""
     found = []
     for row in rows:
         try:
@@ -156,7 +156,7 @@ def _skip(found: Sequence[Waiting]) -> None:
 
 
 def _know(heads: dict[str, Head | None], found: Sequence[Waiting]) -> None:
-    """Read how far the trails of these go. None: it is broken."""
+    """Read the head of each trail; None if the trail is broken."""
     new = {trail_of(one.entry) for one in found} - heads.keys()
     for tenant, place, hash_, sound in run("heads", {"tenants": sorted(new)}) if new else ():
         heads[tenant] = Head(place, bytes(hash_)) if sound else None
@@ -178,7 +178,7 @@ def _link(found: Sequence[Waiting], heads: dict[str, Head | None], now: datetime
             columns[name].append(value)
     written = run("write_links", columns | {"chained_at": now})
     if len(written) != len(found):
-        raise RuntimeError(f"{len(found) - len(written)} entries got their place from somebody else meanwhile")
+        raise RuntimeError(f"{len(found) - len(written)} entries got their places from another process meanwhile")
 
 
 def _move(heads: dict[str, Head | None]) -> None:

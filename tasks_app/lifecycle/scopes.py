@@ -1,6 +1,6 @@
-"""Scopes while their tasks run: the tries that workers note, and the room that safeguards leave a tenant's tasks.
+"""Scopes at run time: workers record tries by scope, and safeguards limit how many of a tenant's tasks start.
 
-Nothing here costs a batch more than a look at its outcomes, unless something of its type has failed lately.
+A batch whose type has not failed lately pays only for counting its outcomes.
 """
 
 import time
@@ -19,18 +19,18 @@ from tasks_app.sql import run
 
 from .settle import Settled
 
-ASK_SECONDS = 30.0  # after which a task that nothing lets through asks again
-SAMPLE = 100  # tasks of a batch without a failure that are looked at for their tenants, about
+ASK_SECONDS = 30.0  # a task that is held back is due again after this long at most
+SAMPLE = 100  # of a batch without failures, about so many tasks are counted by tenant
 WORDS = "A safeguard holds back"
-RELEASED_AT_ONCE, MOST_RELEASED = 500, 10_000  # the others ask again by themselves, within a minute or so
+RELEASED_AT_ONCE, MOST_RELEASED = 500, 10_000  # the rest become due by themselves, within about a minute
 REMEMBER_SECONDS = 300.0  # as far back as a breaker reads
 
 
 class Successes:
-    """Tasks that succeeded in this process while nothing of their scope failed, about.
+    """About how many tasks have succeeded in this process in scopes without a failure.
 
-    They are not written then. The first failure takes them along: one failure among a thousand successes must not read
-    like one try that failed.
+    They are written with the first failure of their scope: one failure among a thousand successes must not count like
+    one failure of one try.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ SUCCESSES = Successes()
 
 
 def note_settled(written: Sequence[Settled], *, watched: bool) -> None:
-    """Note what became of these tasks of one type and lane, if one has failed or its type is `watched`."""
+    """Record the outcomes of these tasks of one type and lane, if one has failed or their type is `watched`."""
     kinds = {type(one.outcome) for one in written}
     if Failure not in kinds and not watched:
         if not kinds.isdisjoint(_OK):
@@ -65,7 +65,7 @@ _OK = (type(None), Succeeded)
 
 
 def _about(written: Sequence[Settled]) -> Counter[Scope]:
-    """From every n-th task of a large batch: this is what the many that never fail pay."""
+    """Estimated from every n-th task, because all batches without failures pay for this."""
     every = max(1, len(written) // SAMPLE)
     return Counter({one: count * every for one, count in _counted(written[::every], _OK).items()})
 
@@ -75,7 +75,7 @@ def _counted(written: Iterable[Settled], kinds: Collection[type]) -> Counter[Sco
 
 
 def note(tried: Mapping[Scope, tuple[int, int]], lane: str) -> None:
-    """Note tries of these scopes: how many succeeded, and how many failed."""
+    """Record how many tries of each scope succeeded, and how many failed."""
     if tried:
         params = {
             "tenants": [one.tenant for one in tried],
@@ -109,7 +109,7 @@ class Room:
 
 
 def held_back(batch_no: UUID, tasks: Mapping[str, Sequence[Task]]) -> list[tuple[Task, Returned]]:
-    """Of these tasks of a batch, by their type or the host that they call: those that have to wait for a safeguard.
+    """Which tasks of a batch, grouped by type or endpoint host, must wait for a safeguard.
 
     The others have taken their places and permits.
     """
@@ -138,17 +138,17 @@ def held_back(batch_no: UUID, tasks: Mapping[str, Sequence[Task]]) -> list[tuple
                     returned[full.curb] += 1
         params = {
             "batch_no": batch_no,
-            "curbs": curbs,
+            "curbs": [one.curb for one in rooms],
             "permits": [None if one.permits is None else one.permits - taken[one.curb] for one in rooms],
             "tasks": [taken[one.curb] if one.places is not None else 0 for one in rooms],
             "returned": [returned[one.curb] for one in rooms],
         }
-        run("take_curb_room", params | {"curbs": [one.curb for one in rooms]})
+        run("take_curb_room", params)
     return held
 
 
 def _returned(room: Room, place: int) -> Returned:
-    """With a time to ask again: about when there is a permit for it, and not with all the others at once."""
+    """Due again about when a permit is free for it, and spread out, so that not all return together."""
     least = ASK_SECONDS if not room.rate else min(ASK_SECONDS, (place + 1) / room.rate)
     what = "retries" if room.kind == Kind.RETRIES else "tasks"
     of = "all types" if room.scope.target == EVERYTHING else room.scope.target
@@ -157,7 +157,7 @@ def _returned(room: Room, place: int) -> Returned:
 
 
 def release_held_back(scope: Scope) -> dict[int, float]:
-    """Tasks that were sent back are due now that nothing holds them. Returns when the first is due in each shard."""
+    """Make tasks due that were sent back, since nothing holds them now. Returns the first due time in each shard."""
     asked = {"task_type": scope.target, "tenant": scope.tenant, "code": HELD_BACK, "words": WORDS}
     dues: dict[int, float] = {}
     for _ in range(MOST_RELEASED // RELEASED_AT_ONCE):

@@ -46,7 +46,7 @@ class StartedBatch:
     ended: Sequence[tuple[Task, Outcome]] = ()  # tasks that don't run: a safeguard holds them, or they can't be opened
     early: frozenset[int] = frozenset()  # tasks that were claimed ahead of their time, and not due at the start
     worker: str = ""  # who has started it
-    lease_until: float = inf  # by lease_clock, from before the start was asked for
+    lease_until: float = inf  # by lease_clock, read before the start was sent
     watched: bool = False  # something of its type has failed lately
 
 

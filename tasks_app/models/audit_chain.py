@@ -43,7 +43,7 @@ class MissingEntry(OurModel):
 
 
 class SkippedEntry(OurModel):
-    """An entry of a broken trail: its place has to wait until the trail is repaired."""
+    """An entry of a broken trail. It gets its place when the trail is repaired."""
 
     pk = models.CompositePrimaryKey("tenant", "entry")
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", help_text="Empty: what all tenants share.")

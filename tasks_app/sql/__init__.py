@@ -24,7 +24,7 @@ REPLAN_SECONDS = 5.0  # between two times that a connection forgets its plans
 
 
 class NotMigrated(PunctualError, ProgrammingError):
-    """The tables are not there, or not those of this release."""
+    """The tables are missing, or belong to another release."""
 
 
 def run(name: str, params: Mapping[str, object], *, long: bool = False) -> list[tuple]:
@@ -63,7 +63,7 @@ def execute(
 
 
 def explained(error: ProgrammingError) -> ProgrammingError:
-    """Of a table, function or column that isn't there: a sentence in place of the statement. Others as they are."""
+    """A sentence in place of the statement, for a missing table, function or column. Other errors stay as they are."""
     cause = error.__cause__
     if getattr(cause, "sqlstate", None) not in _MISSING:
         return error

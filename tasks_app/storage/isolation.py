@@ -135,7 +135,7 @@ SELECT array_agg(p.oid::regprocedure::text ORDER BY p.oid) FROM pg_proc p
 WHERE p.pronamespace = to_regnamespace(quote_ident(%(schema)s)) AND starts_with(p.proname, 'punctual_')
   AND pg_has_role(current_user, p.proowner, 'USAGE') AND NOT has_function_privilege(%(role)s, p.oid, 'EXECUTE')
 """
-# By which tables that are made later get rights: the engine's do, those of the web only by the list.
+# Default privileges for tables made later: all for the engine, none for the web's roles, which have a list.
 _DEFAULTS = """
 SELECT coalesce(bool_or(r.rolname = %(engine)s), FALSE),
        coalesce(array_agg(DISTINCT r.rolname::text) FILTER (WHERE r.rolname <> %(engine)s), '{}')

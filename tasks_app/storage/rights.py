@@ -1,4 +1,4 @@
-"""What a request may do with each table: by list, and nothing that is not on it.
+"""What a request may do with each table: a list of verbs. What is not listed is not granted.
 
 `punctual_web` is a request of one tenant, `punctual_web_all` one of an operator. Policies (isolation.py) say which rows
 they see; this says which verbs they have at all. The engine has every verb on every table.
@@ -42,12 +42,12 @@ TENANTS = {
     "punctual_host_health": "UPDATE",
     "punctual_idempotency_record": "INSERT",
     "punctual_job": WRITE,
-    "punctual_job_cursor": "INSERT, UPDATE (calendar_version)",  # the column: to lock a row
+    "punctual_job_cursor": "INSERT, UPDATE (calendar_version)",  # a column: locking a row needs UPDATE
     "punctual_job_parent": "INSERT, DELETE",
     "punctual_membership": WRITE,
     "punctual_outbox": "INSERT",
     "punctual_owned_unit": "INSERT, UPDATE",
-    "punctual_past": "UPDATE (solo), DELETE",  # a task that runs again comes back from there; the column: to lock a row
+    "punctual_past": "UPDATE (solo), DELETE",  # a task that runs again leaves it; a column: locking a row needs UPDATE
     "punctual_progress": WRITE,
     "punctual_run": WRITE,
     "punctual_saved_filter": WRITE,
@@ -120,7 +120,7 @@ ONLY_READ = {
     "punctual_timetable",
 }
 ENGINE_ONLY = {"punctual_curb_permit"}  # no request may even read them
-HIDDEN_FROM_TENANTS = {"django_session"}  # a key of a session is a login
+HIDDEN_FROM_TENANTS = {"django_session"}  # a session key is as good as a password
 OURS = "punctual_"
 
 # The rights that the owner has given the web's roles, on tables and views that this login may act for.

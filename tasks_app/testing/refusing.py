@@ -1,4 +1,4 @@
-"""What is here runs tasks, and would run those of a real database just as well: it works on test databases only."""
+"""The helpers here run due tasks, so they work on test databases only."""
 
 from django.apps import apps
 
@@ -6,11 +6,11 @@ from tasks_app.database import alias, our_connection
 
 
 class NoTestDatabase(RuntimeError):
-    """This test would work on a database that no test runner has made."""
+    """The database was not made by a test runner."""
 
 
 def refuse_real_database() -> None:
-    """A test runner gives the connection another name than the settings did; or they say that this is for tests."""
+    """Whether a test runner has given the connection another name than the settings, or they name it for tests."""
     settings, name = our_connection().settings_dict, our_connection().settings_dict["NAME"]
     configured = apps.get_app_config("tasks_app").database_names.get(alias())
     if name != configured or name == settings["TEST"].get("NAME"):

@@ -193,8 +193,8 @@ class Chores(threading.Thread):
         self._leave()
 
     def look(self, names: Collection[str] = ALL) -> None:
-        """run_once, whatever comes of it. Its own failure is no chore's: a chore that was begun notes its own, and one
-        that no beat takes is reported because it is overdue."""
+        """run_once, with errors logged. An error outside of a chore is recorded for none: a chore that was begun
+        records its own, and one that no beat takes is reported as overdue."""
         try:
             self.run_once(names)
         except Exception as error:
@@ -257,7 +257,7 @@ class Chores(threading.Thread):
                 self._let_others(chore, begun, until)
 
     def _give_back_rest(self) -> None:
-        """What was taken and not begun is due again, for any beat."""
+        """Chores that were taken and not begun are due again, for any beat."""
         if not self._unbegun:
             return
         try:

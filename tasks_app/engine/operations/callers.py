@@ -46,7 +46,7 @@ class Caller:
 
     @property
     def reach(self) -> dict[str, object]:
-        """What it may do, as it is stored beside what it did."""
+        """The rights of this caller, as they are stored with its answer."""
         return {
             "name": self.name,
             "rights": sorted(self.rights),
@@ -56,7 +56,7 @@ class Caller:
         }
 
     def covers(self, reach: dict) -> bool:
-        """Whether it may do all that the caller of then could. One that may change only its own must be that caller."""
+        """Whether it has all rights of the first caller. If it may change only its own, it must be the first caller."""
         return (
             self.rights >= set(reach["rights"])
             and _includes(self.types, reach["types"])

@@ -246,7 +246,7 @@ class _Look:
         return None
 
     def _has_moved(self, trail: Trail) -> bool:
-        """Whether it got places since we began."""
+        """Whether it got places since this round began."""
         return any(Trail(*row).place > trail.place for row in run("trail_row", {"tenant": trail.tenant}))
 
     def _unanchored_since(self, link: Link) -> str | None:

@@ -290,7 +290,7 @@ def _not_due(task: ScheduleTask, now: datetime) -> Reason:
 
 
 def _held_back(task: ScheduleTask) -> Reason | None:
-    """Of a task that a worker sent back, since a safeguard holds back its tenant's tasks of its type."""
+    """For a task that a worker sent back, because a safeguard holds back its tenant's tasks of its type."""
     if task.error_code != HELD_BACK:
         return None
     words = said("{what}. It asks again at {time}.", what=_message(task), time=_instant(task.due_at))

@@ -140,7 +140,7 @@ def _login_keys(username: str, address: str) -> list[str]:
 
 
 def _place(address: str) -> str:
-    """Who has one address of version 6 has all of its network, unless it stands for an address of version 4."""
+    """An IPv6 client owns its whole /64 network, unless the address stands for an IPv4 one."""
     try:
         found = embedded(ipaddress.ip_address(address))
     except ValueError:

@@ -90,13 +90,13 @@ class BatchRun:
 
     @property
     def ending(self) -> bool:
-        """What has begun is to end soon, too. Not after a lapse: the lease may still be renewed."""
+        """Whether calls in progress should end soon, too. Not after a lapse: the lease may still be renewed."""
         return self.contact.lost or shutdown.requested()
 
     @property
     def lapsed(self) -> bool:
-        """Whether the lease has ended, as far as this process knows: it was frozen, or the database doesn't answer.
-        Others may have moved the tasks and run them, so no handler is called any more with what was read before."""
+        """Whether the lease has ended by this process's clock: after a freeze, or while the database does not answer.
+        Other processes may have moved or run the tasks since, so no handler is called with the old payloads."""
         contact = self.contact
         if not contact.lapsed and lease_clock() > contact.lease_until:
             contact.lapsed = True

@@ -41,7 +41,7 @@ def trace_of(error: BaseException) -> str:
 
 
 def without_ours(trace: TracebackType | None) -> TracebackType | None:
-    """The stack from the handler on: how a worker gets there helps nobody who reads it. All of it if it is ours."""
+    """The stack from the handler on, without the worker's own frames; the whole stack if the error is in the worker."""
     rest = trace
     while rest is not None and rest.tb_frame.f_code.co_filename.startswith(_OURS):
         rest = rest.tb_next

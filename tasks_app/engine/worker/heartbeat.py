@@ -69,7 +69,7 @@ class Heartbeat(threading.Thread):
 
     def _beat(self, run: BatchRun) -> None:
         self._beaten_at = self._looked_at = time.monotonic()
-        lease_until = lease_clock() + conf().RUN_LEASE_SECONDS  # from before the question: ours never ends later
+        lease_until = lease_clock() + conf().RUN_LEASE_SECONDS  # read before the request, so that ours never ends later
         gone = heartbeat(run.batch.batch_no, [task.id for task in run.unanswered()])
         if gone is None:
             run.lost = True

@@ -187,7 +187,7 @@ class EffectsRun:
             self._run.end(task, Returned("INFRASTRUCTURE", str(error), delay=AGAIN_SECONDS))
 
     def _leave_undone(self, tasks: list[Task]) -> None:
-        """All of it was rolled back, so it is as good as never begun: due again, if it is still ours to give back."""
+        """All was rolled back, so these tasks count as never begun: due again, if the batch is still ours."""
         for task in tasks:
             self._run.end(task, Returned())
 
@@ -347,7 +347,7 @@ def _value_or_raise(said: BaseException | Result | None) -> object:
 
 
 class _Lapsed(Exception):
-    """The lease of the batch has ended before a call: rolls the go back, and there is no other."""
+    """The lease ended before a call: the transaction is rolled back, and nothing else is called."""
 
 
 class _RolledBack(Exception):

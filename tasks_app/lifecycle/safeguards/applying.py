@@ -35,7 +35,7 @@ class Finding:
     over: bool | None = True  # the limit is passed; False: all is well; None: neither
     figures: Mapping[str, object] = field(default_factory=dict)
     sentence: str = ""
-    ends: bool = False  # it ends now, without its usual patience
+    ends: bool = False  # now, without waiting until all has been well for a while
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Applied:
     changed: int = 0
     ended: int = 0
     failed: Mapping[str, Exception] = field(default_factory=dict)  # by safeguard: what kept it from a step
-    freed: Set[Scope] = frozenset()  # of which nothing is held back any more
+    freed: Set[Scope] = frozenset()  # scopes of which nothing is held back any more
 
     @property
     def any(self) -> bool:

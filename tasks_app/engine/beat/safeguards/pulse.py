@@ -47,7 +47,7 @@ class TypePulse:
 
 @dataclass(frozen=True, slots=True)
 class ScopePulse:
-    """What ran of a scope that has failed."""
+    """The tries of a scope that has failed."""
 
     ok: int = 0  # in ten minutes
     failed: int = 0
@@ -150,7 +150,7 @@ def read_pulse(*, known: bool) -> Pulse | None:
 
 
 def _scopes(*, known: bool) -> dict[Scope, ScopePulse]:
-    """Those that have failed lately. Where nothing was noted and nothing is on, there is nothing to add up."""
+    """Scopes that have failed lately. Without new outcomes and open safeguards there is nothing to add up."""
     new = {Scope(*scope): (ok, failed) for *scope, ok, failed in run("fold_scopes", {})}
     if not new and not known:
         return {}

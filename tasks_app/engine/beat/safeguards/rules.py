@@ -28,7 +28,7 @@ QUIET_SECONDS = 600.0  # a breaker that nobody wants to go through for so long i
 RELAPSE_SAMPLE = 5  # tries of a type whose breaker is half open: if most of them fail, it opens again
 SLOW_CALM = 2 / 3  # of the limit
 FROZEN = ("low_rate", "before_ms")  # measured when it began: what is held back would pull them along
-SEVERAL = 2  # tenants that fail, and no other that succeeds: then the type is the cause
+SEVERAL = 2  # failing tenants, and no tenant that succeeds, mean that the type is the cause
 GROWN = 1.25  # times as many failures a second as before are more of them
 
 Rows = Mapping[str, Safeguard]  # by subject: those of the safeguard that there are
@@ -47,8 +47,8 @@ def delay(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
 
 
 def failures(pulse: Pulse, policy: Policy, rows: Rows, broken: Rows) -> Iterator[Finding]:
-    """By scope first. The rest, without scopes that are slowed down or tried one by one already, as a whole: of the one
-    tenant that causes it, or of all."""
+    """Failing scopes first. Then the rest as a whole, without scopes that are slowed or open already: of the one tenant
+    that causes it, or of all."""
     apart = {scope for scope in map(scope_of, [one for one, row in broken.items() if row.stage]) if scope}
     rest: dict[Scope, ScopePulse] = {}
     for scope, one in pulse.scopes.items():
@@ -96,7 +96,7 @@ def _by_tenant(counts: Mapping[Scope, int]) -> dict[str, int]:
 
 
 def _main_cause(counts: Mapping[str, int]) -> str:
-    """The one that nearly all of it comes from; empty: several."""
+    """The tenant that causes nearly all of it; empty if several do."""
     worst = max(counts, key=lambda one: counts[one], default="")
     return worst if worst and counts[worst] >= ONE_CAUSE * sum(counts.values()) else ""
 
@@ -207,7 +207,7 @@ def _host_of(tasks: list[int]) -> str:
 
 
 def breaker(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
-    """A tenant's tasks of a type of which most tries fail. While it is on, what is tried decides."""
+    """The breaker of one tenant's tasks of a type. While it is open, its trials decide."""
     subjects = {scope.subject: scope for scope in pulse.scopes if not scope.target.startswith(HOST)}
     subjects |= {subject: scope for subject in rows if (scope := scope_of(subject)) is not None}
     failing: dict[str, set[str]] = {}  # tenants by type
@@ -234,8 +234,8 @@ def breaker(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
 
 
 def _whole_types(pulse: Pulse, rows: Rows, failing: Mapping[str, Set[str]]) -> Iterator[Finding]:
-    """A type that succeeds for none of the several tenants that use it, in five minutes: one trial for all of them is
-    enough. The first success ends that, and leaves each tenant to its own breaker."""
+    """The breaker of a whole type: the breakers of several tenants are open, and no try has succeeded in five minutes.
+    One trial then serves all tenants. The first success closes it, and leaves each tenant to its own breaker."""
     whole = {subject for subject in rows if scope_of(subject) is None}
     for task_type in whole | {one for one, tenants in failing.items() if len(tenants) >= SEVERAL}:
         one, row = pulse.types.get(task_type, TypePulse()), rows.get(task_type)

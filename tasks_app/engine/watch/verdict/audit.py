@@ -46,7 +46,7 @@ def audit_entries_missing(status: SchedulerStatus) -> Iterator[Problem]:
 
 
 def audit_trail_broken(status: SchedulerStatus) -> Iterator[Problem]:
-    """Whose they are is for operators."""
+    """Only operators see which tenants."""
     broken = status.audit.broken
     if broken:
         yield trouble(
