@@ -59,7 +59,7 @@ class DemoEditor:
             answer = self._client.post(path, data=form | {"yes": unescape(asked[1])}, headers=headers)
         answer.raise_for_status()
         if 'id="pa-refused"' in answer.text:
-            raise RuntimeError(re.search(r'id="pa-refused"[^>]*>\s*<p>([^<]*)', answer.text)[1])
+            raise RuntimeError(re.search(r'id="pa-refused"[^>]{0,100}>\s*+<p>([^<]*)', answer.text)[1])
         self.page = answer.url.path
 
     def _form(self, path: str) -> dict[str, str]:

@@ -69,7 +69,7 @@ NOT_YET = ("the database system is", "too many clients", "remaining connection s
 # more there is, the longer it takes.
 TAR_BYTES = 64 << 10
 
-_WAITS = re.compile(r"\s*synchronous_standby_names\s*=?\s*(?:'((?:[^']|'')*)'|([\w.-]+))", re.IGNORECASE)
+_WAITS = re.compile(r"\s*+synchronous_standby_names\s*+=?\s*+(?:'((?:[^']|'')*)'|([\w.-]+))", re.IGNORECASE)
 
 Answer = TypeVar("Answer")
 

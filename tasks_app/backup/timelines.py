@@ -23,8 +23,9 @@ from .sources import Sources
 
 DUMP_SECONDS = 120.0  # of a segment, on a slow machine
 _ENDED = re.compile(
-    r" lsn: ([0-9A-F]+/[0-9A-F]+),.* desc: (?:COMMIT|ABORT)(?:_PREPARED)? .*?"
-    r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) UTC"
+    r"^(?>.*? lsn: )([0-9A-F]+/[0-9A-F]+),(?>.*? desc: )(?:COMMIT|ABORT)(?:_PREPARED)? .*?"
+    r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) UTC",
+    re.MULTILINE,
 )
 
 

@@ -4,9 +4,12 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 
-_FRAMES = re.compile(r'^(Traceback \(most recent call last\)|\s*File "[^"\n]*", line \d+).*', re.DOTALL | re.MULTILINE)
+# Here and below no place is tried twice, so that the time is linear: errors are as long as their handlers like.
+_FRAMES = re.compile(
+    r'^(Traceback \(most recent call last\)|[^\S\n]*File "[^"\n]*", line \d+).*', re.DOTALL | re.MULTILINE
+)
 # A path of two parts or more. An address keeps its own: it says where somebody else is, not where our files lie.
-_PATH = re.compile(r"""(\w+://[^\s'"]+)|(?<![\w.])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\'"`:,;()<>]+){2,}[/\\]?""")
+_PATH = re.compile(r"""((?<!\w)\w++://[^\s'"]+)|(?<![\w.])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\'"`:,;()<>]+){2,}[/\\]?""")
 
 
 def for_outsiders(error: str) -> str:

@@ -1,6 +1,5 @@
 """Safeguards as plain Python: the rules that act, when one goes on and off, and what it changes while it is on."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, tzinfo
@@ -113,7 +112,7 @@ PLANNED = (Name.PROFILE,)  # no incident: somebody wanted it so
 
 def limit_of(name: str, limit: float) -> str:
     """The limit in words; empty for a profile, which has none."""
-    share = re.sub(r"(?:\.?0+)?%", " %", f"{limit:.4%}")
+    share = f"{limit:.4%}".rstrip("%").rstrip("0").rstrip(".") + " %"
     return LIMITS.get(Name(name), "").format(figure=figure(limit), share=share)
 
 

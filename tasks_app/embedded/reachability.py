@@ -92,7 +92,8 @@ def _describe(parts: SplitResult) -> str:
 def _reason(error: Exception, url: str) -> str:
     """What the server or the client library said, in one line, unless it quotes any piece of a secret."""
     said = re.sub(r"\s+", " ", str(error)).strip().rstrip(".")
-    secrets = re.findall(r"://[^:/@]*:([^@]*)@", url) + re.findall(r"password=([^&]*)", url)
+    users = re.findall(r"://[^:/@]*+:([^@]*+)(@?)", url)  # without an @ it is a port
+    secrets = [secret for secret, at in users if at] + re.findall(r"password=([^&]*)", url)
     pieces = [piece for secret in secrets for piece in re.split(r"\W+", unquote(secret)) if piece]
     if not said or any(piece in said for piece in pieces):
         return ""

@@ -19,6 +19,8 @@ from . import binary
 
 _MISSING = {"42P01", "42883", "42703", "3F000"}  # a table, a function, a column, a schema
 _FOLDER = Path(__file__).parent
+# Of the text of a statement: comments, empty lines and indentation.
+_LEFT_OUT = re.compile(r"^[ \t]*+(?:--(?!\w+$).*)?\n|(?<![ \t])[ \t]++-- .*$|^[ \t]+", re.MULTILINE)
 SLOW_SECONDS = 0.05  # from which on the plan of a statement may be to blame
 REPLAN_SECONDS = 5.0  # between two times that a connection forgets its plans
 
@@ -186,8 +188,7 @@ def _text(name: str) -> str:
     psycopg remembers what it found out about a statement only if that has at most 4,096 characters. Longer ones are
     read through again each time, in 0.2 to 0.5 ms.
     """
-    lean = re.sub(r"^\s*--(?!\w+$).*\n|[ \t]+-- .*$|^[ \t]+", "", _with_parts(name), flags=re.MULTILINE)
-    return f"-- {name}:\n{lean}"
+    return f"-- {name}:\n{_LEFT_OUT.sub('', _with_parts(name))}"
 
 
 def _with_parts(name: str) -> str:

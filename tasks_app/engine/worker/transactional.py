@@ -42,9 +42,9 @@ ENDED_WORDS = (
     "the handler committed or rolled back the transaction it was called in; a transactional handler must leave that "
     "to the scheduler"
 )
-# Also behind comments; but not ROLLBACK TO SAVEPOINT, which ends nothing.
+# Also behind comments; but not ROLLBACK TO SAVEPOINT, which ends nothing. A comment that was read is not tried again.
 _ENDS_TRANSACTION = re.compile(
-    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+    r"(?:\s++|--[^\n]*+\n|(?>/\*.*?\*/))*+"
     r"(?:COMMIT|END|ABORT|PREPARE\s+TRANSACTION|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b",
     re.IGNORECASE | re.DOTALL,
 )
