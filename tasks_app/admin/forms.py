@@ -30,6 +30,8 @@ from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
 from .words import VERBS
 
 MOST_SELECTED = 1_000
+IDS_LENGTH = 30_000  # characters: of more than a thousand ids, so that who sends more reads how many they are
+FILTER_LENGTH = 8_000  # of the query of an address, which servers take no longer
 STATE_WORDS = {
     DUE: gettext_lazy("Due now"),
     Status.INIT: gettext_lazy("Scheduled"),
@@ -276,8 +278,8 @@ class BulkForm(forms.Form):
     FILTER: type[forms.Form]
 
     scope = forms.ChoiceField(choices=[(CHOSEN, CHOSEN), (MATCHING, MATCHING)], widget=forms.HiddenInput)
-    ids = forms.CharField(required=False, widget=forms.HiddenInput)
-    filter = forms.CharField(required=False, widget=forms.HiddenInput)
+    ids = forms.CharField(required=False, widget=forms.HiddenInput, max_length=IDS_LENGTH)
+    filter = forms.CharField(required=False, widget=forms.HiddenInput, max_length=FILTER_LENGTH)
     operation = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
     def clean_verb(self) -> Verb:
@@ -287,7 +289,7 @@ class BulkForm(forms.Form):
         words = self.cleaned_data["ids"].split(",") if self.cleaned_data["ids"] else []
         if len(words) > self.MOST:
             raise forms.ValidationError(self.TOO_MANY.format(count=len(words), most=self.MOST))
-        if not all(word.isascii() and word.isdecimal() and 0 < int(word[:20]) < 2**63 for word in words):
+        if not all(word.isascii() and word.isdecimal() and len(word) < 20 and 0 < int(word) < 2**63 for word in words):
             raise forms.ValidationError(self.NOT_A_LIST.format(ids=self.cleaned_data["ids"][:40]))
         return sorted({int(word) for word in words})
 

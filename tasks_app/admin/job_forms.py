@@ -18,6 +18,7 @@ from tasks_app.core.errors import PunctualError
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
+from tasks_app.core.json_parts import MOST_PARTS, too_many_parts
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
 from tasks_app.core.zones import known_zones
@@ -44,6 +45,7 @@ from .forms import (
     reason_field,
 )
 
+LONGEST_JSON = 1_000_000  # characters
 _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.default is not MISSING}
 _GROUPS = (
     (gettext_lazy("What runs"), ("tenant", "name", "task_type", "lane", "payload")),
@@ -102,7 +104,7 @@ def _utc(label: str) -> UtcField:
 
 
 class JsonField(forms.CharField):
-    """Any JSON; empty is None."""
+    """Any JSON; empty is None. It may be longer than a payload is stored: people write it with spaces."""
 
     widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
 
@@ -110,6 +112,20 @@ class JsonField(forms.CharField):
         text = super().clean(value)
         if not text:
             return None
+        if len(text) > LONGEST_JSON:
+            raise forms.ValidationError(
+                gettext(
+                    "It has {length:,} characters; at most {most:,} are allowed. Keep the data in a table of your own, "
+                    "and give its id."
+                ).format(length=len(text), most=LONGEST_JSON)
+            )
+        if parts := too_many_parts(text.encode(errors="replace")):
+            raise forms.ValidationError(
+                gettext(
+                    "It has {parts:,} parts (values, lists and objects); at most {most:,} are allowed. Keep the data "
+                    "in a table of your own, and give its id."
+                ).format(parts=parts, most=MOST_PARTS)
+            )
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -121,6 +137,8 @@ class JsonField(forms.CharField):
 
     def has_changed(self, initial: object, data: object) -> bool:
         """Another value, and not only other line ends or spaces: browsers send their own."""
+        if len(data or "") > LONGEST_JSON:
+            return True
         try:
             return json.loads(initial or "null") != json.loads((data or "").strip() or "null")
         except (ValueError, RecursionError, TypeError):

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from tasks_app import scope
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.json_parts import too_many_parts
 from tasks_app.core.lanes import URGENT_LANE
 from tasks_app.core.shedding import Kind
 from tasks_app.engine.web.door import DOOR
@@ -103,6 +104,8 @@ def _is_urgent(request: HttpRequest) -> bool:
     if not told.isdigit() or int(told) > largest_body(bulk=True):
         return False
     try:
+        if too_many_parts(request.body):
+            return False
         body = json.loads(request.body)
         tasks = body["tasks"] if view_of(request) == "create_tasks" else [body]
         return bool(tasks) and all(_lane_of(task) == URGENT_LANE for task in tasks)

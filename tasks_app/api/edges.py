@@ -12,6 +12,7 @@ from ninja.parser import Parser
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import nearest
+from tasks_app.core.json_parts import MOST_PARTS, too_many_parts
 from tasks_app.lifecycle.request import DEEPEST, is_deeper
 
 from .headers import send
@@ -35,6 +36,12 @@ class StrictParser(Parser):
     """JSON as its specification has it: Python would take NaN, and the last of two equal names."""
 
     def parse_body(self, request: HttpRequest) -> object:
+        if parts := too_many_parts(request.body):
+            raise Problem(
+                "SCH_413_TOO_LARGE",
+                f"The body has {parts:,} parts (values, lists and objects); at most {MOST_PARTS:,} are allowed. Send "
+                "fewer tasks in one request, or ids instead of data.",
+            )
         found = json.loads(request.body, object_pairs_hook=named_once, parse_constant=_refuse_constant)
         if is_deeper(found, DEEPEST + _AROUND):
             raise ValueError(f"it has lists or objects more than {DEEPEST} levels deep")

@@ -236,6 +236,8 @@ def problem_of(error: Exception) -> Problem:
         words = "Too many calls by you, or from your address, in this minute. Wait for Retry-After seconds."
         return Problem("SCH_429_TOO_MANY", words, retry_after=error.wait and ceil(error.wait))
     if isinstance(error, HttpError):
+        if isinstance(error.__cause__, Problem):  # about the body: ninja takes all that its parser raises for the same
+            return error.__cause__
         return Problem(_BY_STATUS.get(error.status_code, "SCH_400_MALFORMED"), _told(error))
     if isinstance(error, OperationalError | InterfaceError):
         log.error("api.no_database error=%r", str(error).strip())

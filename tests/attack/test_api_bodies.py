@@ -107,6 +107,18 @@ def test_what_lies_too_deep_is_no_body(caller, text):
     assert (answer.status, answer.code) == (400, "SCH_400_MALFORMED")
 
 
+def test_a_body_with_too_many_parts_is_refused_before_it_is_read_as_json(caller):
+    text = b'{"tasks":[' + b"0," * 300_000 + b"0]}"
+
+    answer = caller().send("POST", "/tasks/bulk", text, Content_Length=len(text))
+
+    assert (answer.status, answer.code) == (413, "SCH_413_TOO_LARGE")
+    assert answer.body["detail"] == (
+        "The body has 300,003 parts (values, lists and objects); at most 250,000 are allowed. Send fewer tasks in one "
+        "request, or ids instead of data."
+    )
+
+
 class Name(str):
     """Counts how often names are compared."""
 

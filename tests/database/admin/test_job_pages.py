@@ -1,13 +1,16 @@
 """The pages of changes, asked as a browser would and by hand: what they show, who may do what, and bad input."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.utils import timezone
 
+from tasks_app.admin.job_forms import JsonField
 from tasks_app.client import schedule
 from tasks_app.engine.watch.job_history import read_history
 from tasks_app.lifecycle.jobs import verbs
@@ -677,3 +680,22 @@ def test_an_order_needs_a_form_of_ours():
     assert client.post(order_path(job, "pause"), order()).status_code == 403
     assert client.post(f"{LIST}add/", form()).status_code == 403
     assert JobDefinition.objects.get().status == "ACTIVE"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            f"[{' ' * 1_000_000}]",
+            "It has 1,000,002 characters; at most 1,000,000 are allowed. Keep the data in a table",
+        ),
+        (f"[{'0,' * 300_000}0]", "It has 300,002 parts (values, lists and objects); at most 250,000 are allowed. Keep"),
+    ],
+    ids=["long", "many"],
+)
+def test_a_payload_beyond_the_limits_is_refused_before_it_is_read(text, told):
+    field = JsonField()
+
+    with pytest.raises(ValidationError, match=re.escape(told)):
+        field.clean(text)
+    assert field.has_changed("[]", text)

@@ -130,6 +130,9 @@ BAD_ORDERS = [
     {"ids": "1,x"},
     {"ids": "-4"},
     {"ids": "9" * 30},
+    {"ids": "0" * 19 + "1" + "9" * 5_000},  # more digits than Python reads
+    {"ids": "1" * 30_001},
+    {"scope": "matching", "filter": "key=" + "%" * 8_000},
     {"ids": ",".join(map(str, range(1, 2000)))},
     {"operation": "not a uuid"},
     {"filter": "state=SLEEPING", "scope": "matching"},
