@@ -126,11 +126,13 @@ def nothing_here(request: HttpRequest) -> HttpResponse:
 
 
 def named_once(pairs: list[tuple[str, object]]) -> dict:
-    found = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"{name[:100]!r} appears twice in one object")
-        found[name] = value
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise ValueError(f"{name[:100]!r} appears twice in one object")
+            seen.add(name)
     return found
 
 

@@ -12,7 +12,7 @@ import time
 from typing import NamedTuple
 
 MOST_OF_HEAD = 16_384  # bytes of status line and headers
-_READ = 65_536
+_READ = 16_384  # what came beyond a line is copied with the line, so that more would make many short chunks costly
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])(?: [^\r\n]*)?\r\n")
 _LENGTH = re.compile(rb"[0-9]{1,15}")
 _CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r\n")

@@ -1,5 +1,6 @@
 """Work under a limit of processor time: each piece runs in a child process, which the kernel ends at the limit."""
 
+import gc
 import mmap
 import os
 import resource
@@ -63,6 +64,7 @@ def _run(work: Callable[[], object], seconds: float) -> None:
     """In the child, whose processor time begins at zero; nothing of the parent's exit handlers may run here."""
     status = 1
     try:
+        gc.freeze()  # else collections would go through, and copy, all that the tests' process has
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
         if seconds < SECONDS:  # RLIMIT_CPU knows whole seconds only

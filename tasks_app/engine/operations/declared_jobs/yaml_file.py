@@ -18,6 +18,7 @@ from tasks_app.core.text import control_in
 from .document import BadFile, Value
 
 DEEPEST = 100  # lists and objects in one another
+_TOO_DEEP = f"more than {DEEPEST} lists and objects in one another"
 _SCALARS = (
     ("tag:yaml.org,2002:null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("tag:yaml.org,2002:bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
@@ -41,6 +42,12 @@ class _Loader(yaml.SafeLoader):
         super().__init__(stream)
         self.depth = 0
 
+    def fetch_flow_collection_start(self, kind: type) -> None:
+        """Tokens are read up to a thousand characters ahead, in a time that grows with the square of their depth."""
+        if self.flow_level >= DEEPEST:
+            raise ComposerError(None, None, _TOO_DEEP, self.get_mark())
+        super().fetch_flow_collection_start(kind)
+
     def compose_node(self, parent: Node | None, index: object) -> Node | None:
         event = self.peek_event()
         if getattr(event, "anchor", None) is not None:
@@ -50,7 +57,7 @@ class _Loader(yaml.SafeLoader):
             raise ComposerError(None, None, f"the tag {shown(event.tag)} is not read; drop it", event.start_mark)
         self.depth += 1
         if self.depth > DEEPEST:
-            raise ComposerError(None, None, f"more than {DEEPEST} lists and objects in one another", event.start_mark)
+            raise ComposerError(None, None, _TOO_DEEP, event.start_mark)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
