@@ -30,6 +30,8 @@ PUNCTUAL = PUNCTUAL | {
     "WAKEUP_MS": 5000.0,  # on a busy machine Redis may take longer than the 50 ms that a caller would give it
 }
 PUNCTUAL |= json.loads(os.environ.get("TEST_PUNCTUAL", "{}"))
+if "TEST_POISON" in os.environ:
+    from tests.support import poison  # noqa: F401
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # The browser keeps what it has loaded between tests, and would ask for each file again once a minute.
 WHITENOISE_MAX_AGE = 3600

@@ -73,6 +73,7 @@ class Conf(Section):
     # Processes.
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
     NODE_TTL_SECONDS: float = 8.0  # silent for this long: not live
+    STALL_SECONDS: float = 30.0  # a beat that hangs for this long is ended, and what it hung on is noted; 0: never
 
     # Health.
     CANARY_SECONDS: float = 10.0  # a canary goes through every lane this often; 0: none

@@ -39,6 +39,7 @@ _RANGES_BY_UNIT = {
 _RANGES = {
     "KEEP_AUDIT_DAYS": Range(180.0, 36_500.0),
     "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
+    "STALL_SECONDS": Range(0.5, 3_600.0, or_zero=True),
     "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "ALARM_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "FAILOVER_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),

@@ -47,6 +47,7 @@ from .secret import Secret
 from .service_minute import ServiceMinute
 from .shard_lease import ShardLease
 from .sieve import Sieve
+from .stall import Stall
 from .subscription import Subscription
 from .task_attempt import TaskAttempt
 from .task_batch import AnyBatch, PastBatch, TaskBatch
@@ -136,6 +137,7 @@ __all__ = [
     "SignOfLife",
     "Site",
     "SkippedEntry",
+    "Stall",
     "Subscription",
     "TaskAttempt",
     "TaskBatch",

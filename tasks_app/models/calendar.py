@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.core.calendars import Days
 from tasks_app.core.errors import InvalidTask
 
@@ -86,7 +87,8 @@ def days_of_all(calendars: Iterable[int]) -> dict[int, Days]:
         one: known for one, version in versions.items() if (known := _known.get(one)) and known.key.version == version
     }
     for calendar in Calendar.objects.filter(id__in=versions.keys() - found.keys()):
-        found[calendar.id] = calendar.days
+        with MARKS.on(Kind.CALENDAR, calendar.id, "planner"):
+            found[calendar.id] = calendar.days
     if len(_known) > _KEPT:
         _known.clear()
     _known.update(found)

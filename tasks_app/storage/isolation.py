@@ -83,6 +83,7 @@ SHARED = {
     "punctual_sieve_late": "hashes of units that came to them later",
     "punctual_sieve_part": "two bytes of a hash of each unit in them",
     "punctual_sign": "signs of life",
+    "punctual_stall": "what beats hung on",
     "punctual_timetable": "how far the timetables of shards lie behind",
     "punctual_type_limit": "limits of types, for all",
 }

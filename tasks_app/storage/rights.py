@@ -117,6 +117,7 @@ ONLY_READ = {
     "punctual_sieve",
     "punctual_sieve_late",
     "punctual_sieve_part",
+    "punctual_stall",
     "punctual_timetable",
 }
 ENGINE_ONLY = {"punctual_curb_permit"}  # no request may even read them

@@ -71,6 +71,7 @@ PAGES = {
     **dict.fromkeys(("canary_not_back", "canary_never_flew", "paused_with_due", "lost_and_not_reaped"), FLEET),
     **dict.fromkeys(("shards_without_dispatcher", "unknown_shards", "unknown_limits"), FLEET),
     **dict.fromkeys(("chores_fail", "chores_wait", "chores_never_end", "moving_behind", "partitions_behind"), FLEET),
+    **dict.fromkeys(("items_skipped", "beats_stalled"), FLEET),
     **dict.fromkeys(("planning_behind", "turns_behind"), JOBS),
     **dict.fromkeys(("overdue", "started_late"), DUE),
     **dict.fromkeys(("audit_unchained", "audit_entries_missing", "audit_trail_broken", "audit_not_anchored"), AUDIT),

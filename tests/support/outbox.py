@@ -123,6 +123,6 @@ def subscribed(name: str = "test") -> Iterator[Received]:
 def courier_of(subscription: Subscription, node_id: UUID | None = None) -> Courier:
     """As a beat of its own that holds this subscription."""
     node_id = node_id or uuid4()
-    asked = {"node_id": node_id, "name": "test", "site": conf().site, "ttl": 3600.0}
+    asked = {"node_id": node_id, "name": "test", "site": conf().site, "ttl": 3600.0, "skipped": "{}"}
     held = {one: fence for _, one, fence in run("hold_subscriptions", asked)}
     return Courier(Lease(subscription.id, node_id, held[subscription.id]))

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.core.phrases import first_line
 from tasks_app.database import our_connection
 from tasks_app.engine import nodes
@@ -141,7 +142,8 @@ def do(chore: Chore) -> bool:
     """Run it; a failure is written down. One that fails takes no other along: they are taken, and their next time is
     far."""
     try:
-        chore.run()
+        with MARKS.on(Kind.PART, chore.name, chore.name, patient=True):
+            chore.run()
     except Exception as error:
         known = isinstance(error, DatabaseError | InterfaceError | ScansFailed | SafeguardsFailed)
         log.error("maintenance.failed chore=%s error=%r", chore.name, str(error).strip(), exc_info=not known)

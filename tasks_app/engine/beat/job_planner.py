@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.database import our_connection
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Operator
-from tasks_app.lifecycle.jobs.planning import plan_due
+from tasks_app.lifecycle.jobs.planning import PLANNER, plan_due
 from tasks_app.lifecycle.jobs.replanning import replan_changed
 from tasks_app.lifecycle.jobs.verbs import RESUMED, resume_due
 from tasks_app.lifecycle.shards import all_shards
@@ -72,8 +73,9 @@ class JobPlanner(threading.Thread):
         while not self._stopped.is_set():
             wait = conf().PLAN_SECONDS
             try:
-                if BARRIER.acting and not plan_once(self._leases.held, self._stopped.wait).done:
-                    wait = 0.0
+                with MARKS.on(Kind.PART, PLANNER, PLANNER, patient=True):
+                    if BARRIER.acting and not plan_once(self._leases.held, self._stopped.wait).done:
+                        wait = 0.0
             except Exception as error:
                 known = isinstance(error, DatabaseError | InterfaceError)
                 log.error("planner.failed error=%r", str(error), exc_info=not known)

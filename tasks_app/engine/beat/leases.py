@@ -13,6 +13,7 @@ from uuid import UUID
 from tasks_app.conf import conf
 from tasks_app.core.installation import FORGET_STANDBY_SECONDS
 from tasks_app.lifecycle.claim import return_unstarted
+from tasks_app.lifecycle.stalls import SKIPPED, release_changed
 from tasks_app.models import ShardLease
 from tasks_app.sql import run
 
@@ -32,6 +33,7 @@ class _Look(NamedTuple):
     found: str | None  # how it was found: one of ShardLease's words
     giver: str | None  # the node that shares it with us
     holder_name: str | None  # before
+    stalls: list | None  # what beats hung on
 
 
 class Leases:
@@ -71,6 +73,9 @@ class Leases:
         asked_for |= {"dispatching": True, "figures": None, "forget": FORGET_STANDBY_SECONDS}
         seen = [_Look(*row) for row in run("hold_shards", asked_for)]
         held = [look for look in seen if look.shard is not None]
+        SKIPPED.learn(seen[0].stalls)
+        if SKIPPED:
+            release_changed()
         before, self.total, next_expiry = self._fences, seen[0].shards, seen[0].next_expiry
         self._fences = {look.shard: look.fence for look in held}
         self._until = asked + ttl

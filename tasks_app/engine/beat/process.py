@@ -10,6 +10,7 @@ from celery.signals import beat_init
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.core.memory import keep_what_is_loaded
 from tasks_app.database import our_connection, tune_connections
 from tasks_app.engine.barrier import BARRIER
@@ -23,6 +24,7 @@ from .dispatcher import Dispatcher
 from .job_planner import JobPlanner
 from .leases import Leases
 from .listener import Listener, Woken
+from .observer import OBSERVER
 from .publisher import PublishFailed, ask_broker, publish
 from .read_ahead import ReadAheadDispatcher
 from .relay.relay import Relay
@@ -44,6 +46,7 @@ def begin(sender, **_: object) -> None:
     if sender.app is app:
         tune_connections()
         BARRIER.guard(beat=True)
+        OBSERVER.start()
 
 
 class PunctualBeat(Scheduler):
@@ -109,7 +112,8 @@ class PunctualBeat(Scheduler):
         if not BARRIER.open:
             return self._stand_still()
         if time.monotonic() >= self._next_look:
-            look = self._dispatcher.run_once(self._leases.held, self._leases.total)
+            with MARKS.on(Kind.PART, "dispatcher", "dispatcher", patient=True):
+                look = self._dispatcher.run_once(self._leases.held, self._leases.total)
             self._next_look = time.monotonic() + look.wait_seconds
             if look.besides is not None:
                 self._turns.heard(look.besides.turns)
@@ -137,6 +141,7 @@ class PunctualBeat(Scheduler):
         self._turns.stop()
         self._relay.stop()
         self._chores.stop()
+        OBSERVER.stop()
         self._listener.close()
         our_connection().close()
         log.info("beat.stopped name=%s", self._name)

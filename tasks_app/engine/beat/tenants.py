@@ -5,15 +5,18 @@ import logging
 import threading
 import time
 
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.held import held_tenants, put_back_held, room_of
 from tasks_app.lifecycle.key_walk import step_walk
+from tasks_app.lifecycle.stalls import SKIPPED
 from tasks_app.lifecycle.tenants import resume_ended
 
 log = logging.getLogger(__name__)
 
 STEP = 1_000  # tasks in one transaction
+CHORE = "tenants"
 SECONDS = 20.0  # that one run may take; the next goes on where it ended
 
 _stopped = threading.Event()
@@ -44,18 +47,24 @@ def walk_keys(seconds: float = SECONDS) -> int:
 def put_back(seconds: float = SECONDS) -> int:
     """What lies aside for tenants that go on is due as before, as far as they may have it. Returns how many tasks."""
     deadline, tasks = time.monotonic() + seconds, 0
-    tenants = held_tenants()
+    tenants = [one for one in held_tenants() if one not in SKIPPED.of(Kind.TENANT, CHORE)]
     room = room_of(tenants)
     for tenant in tenants:
-        if tenant in room:  # the rest waits for the next time, when some of these are over
-            tasks += put_back_held(tenant, min(STEP, room[tenant])).tasks if room[tenant] > 0 else 0
-            continue
-        while not _stopped.is_set() and time.monotonic() < deadline:
-            step = put_back_held(tenant, STEP)
-            tasks += step.tasks
-            if not step.done:
-                break  # done, or somebody has locked what is left
+        with MARKS.on(Kind.TENANT, tenant, CHORE):
+            tasks += _put_back_of(tenant, room.get(tenant), deadline)
     if tasks:
         SENDER.wake_all()
         log.info("tenant.put_back tasks=%d", tasks)
+    return tasks
+
+
+def _put_back_of(tenant: str, room: int | None, deadline: float) -> int:
+    if room is not None:  # the rest waits for the next time, when some of these are over
+        return put_back_held(tenant, min(STEP, room)).tasks if room > 0 else 0
+    tasks = 0
+    while not _stopped.is_set() and time.monotonic() < deadline:
+        step = put_back_held(tenant, STEP)
+        tasks += step.tasks
+        if not step.done:
+            break  # done, or somebody has locked what is left
     return tasks

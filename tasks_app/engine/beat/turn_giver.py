@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.database import our_connection
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.turns import give_and_wake
@@ -92,7 +93,8 @@ class TurnGiver(threading.Thread):
                 break
             wait = conf().LOOK_SECONDS
             try:
-                wait = self.run_once()
+                with MARKS.on(Kind.PART, "turns", "turns", patient=True):
+                    wait = self.run_once()
             except Exception as error:
                 known = isinstance(error, DatabaseError | InterfaceError)
                 log.error("turns.failed error=%r", str(error), exc_info=not known)

@@ -31,6 +31,7 @@ from .keys import KeyStatus, read_keys
 from .recovery_status import HoldingView, holding
 from .relay_status import RelayStatus, read_relay
 from .safeguard_status import ActingView, acting
+from .stall_status import StallView, read_stalls
 from .storage import StorageStatus, read_storage_status
 from .verdict.fleet import lane_without_worker, nobody_dispatches
 from .verdict.judge import judge
@@ -130,6 +131,7 @@ class SchedulerStatus:
     backups: list[BackupView] = field(default_factory=list)  # each place of the settings
     audit: AuditView = field(default_factory=AuditView)
     keys: KeyStatus = field(default_factory=KeyStatus)  # of tenants, as far as this process can open them
+    stalls: list[StallView] = field(default_factory=list)  # what beats hung on, what they skip first
     found: tuple[Problem, ...] = ()  # what is wrong, trouble first
 
     def problems(self) -> list[str]:
@@ -235,6 +237,7 @@ def read_status(
         backups=read_backups(),
         audit=read_audit(),
         keys=read_keys({node.name: node.keys for node in nodes if node.live and node.keys is not None}),
+        stalls=read_stalls(),
     )
     return replace(status, found=judge(status))
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -18,12 +19,15 @@ from tasks_app.core.alarms import (
     Occurrence,
     stored_sample,
 )
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.database import atomic
+from tasks_app.lifecycle.stalls import SKIPPED
 from tasks_app.models import AlarmIncident, AlarmRule
 from tasks_app.sql import array, run
 
 from .alerts import write_alerts
 
+CHORE = "alarm"
 MOST_CAUSES = 50  # incidents of one rule that are open at the same time; what else happens to it is one more
 MOST_AT_ONCE = 200  # incidents in one transaction
 ASK_AGAIN_SECONDS = 60.0
@@ -97,7 +101,10 @@ def note(occurrences: Iterable[Occurrence]) -> int:
     noted: dict[Key, Noted] = {}
     for seen in occurrences:
         for rule in rules:
-            if count := rule.scope.counted(seen):
+            # Its patterns are the tenant's; without a tenant they are the operators'.
+            with MARKS.on(Kind.TENANT, rule.tenant, CHORE) if rule.tenant else nullcontext():
+                count = rule.scope.counted(seen)
+            if count:
                 _add(noted, Noted(rule, replace(seen, count=count, each=())))
     noted = _bounded(noted)
     if noted:
@@ -106,8 +113,9 @@ def note(occurrences: Iterable[Occurrence]) -> int:
 
 
 def rules_for(tenants: set[str | None]) -> list[AlarmRule]:
-    """Those that could be about something of these tenants."""
-    return list(AlarmRule.objects.filter(Q(tenant=None) | Q(tenant__in=tenants - {None}), enabled=True).order_by("id"))
+    """Those that could be about something of these tenants, without those on which beats hung."""
+    wanted = tenants - {None} - SKIPPED.of(Kind.TENANT, CHORE)
+    return list(AlarmRule.objects.filter(Q(tenant=None) | Q(tenant__in=wanted), enabled=True).order_by("id"))
 
 
 def tell_due() -> int:

@@ -9,11 +9,13 @@ from functools import cache
 from typing import NamedTuple
 
 from tasks_app.conf import conf
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.firings import INSTANT, Firing, firings, newest
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.database import atomic
+from tasks_app.lifecycle.stalls import SKIPPED, schedule_item
 from tasks_app.models.calendar import days_of_all
 from tasks_app.sql import array, run
 
@@ -24,12 +26,14 @@ CURSORS = 500  # schedules in one step
 CURSORS_COUNTED = 32  # of which the jobs are counted at a time: what is over a step's size is not counted in vain
 PAGE = 5_000  # jobs of one schedule in one step
 MISSED = "job.missed"
+PLANNER = "planner"
 MISSED_TOLD = 1_000  # firings of a schedule that are counted; what is more is told as so many
 MISSED_IN_ROW = 1_000  # events in one row of the outbox
 
 LOOK_AGAIN = timedelta(days=1)  # no cursor waits longer for a firing by the clocks of a zone
 UNREADABLE_SECONDS = 600  # a schedule that this process can't read is looked at again after this
 unreadable: dict[int, float] = {}  # the cursors of such schedules, and when by the monotonic clock
+skipped: dict[int, "DueCursor"] = {}  # cursors that were found due, and that beats skip since they hung on them
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +77,14 @@ class DueCursor(NamedTuple):
     next_fire: datetime
     after_job: int  # 0: this firing has not been begun; else it is planned for the jobs up to this one
     now: datetime
+
+    @property
+    def item(self) -> str:
+        """By which beats know that they hung on it."""
+        return schedule_item(
+            *(self.cron, self.every, self.phase, self.timezone, self.dst_gap, self.dst_repeat),
+            *(self.calendar, self.on_day_off),
+        )
 
     def schedule(self, days: Mapping[int, Days]) -> Schedule:
         """By the days of its calendar as they are now."""
@@ -138,8 +150,8 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
     """Plan what fires within `ahead` seconds, one step of a bounded size, in one transaction."""
     with atomic(savepoint=False):
         passed_by = [cursor for cursor, until in unreadable.items() if time.monotonic() < until]
-        asked = {"shards": array(shards), "ahead": ahead, "most": CURSORS, "but": array(passed_by)}
-        cursors = [DueCursor(*row) for row in run("due_cursors", asked)]
+        asked = {"shards": array(shards), "ahead": ahead, "most": CURSORS, "but": array([*passed_by, *_skipped()])}
+        cursors = _without_skipped([DueCursor(*row) for row in run("due_cursors", asked)])
         if not cursors:
             return Planning()
         now = cursors[0].now
@@ -167,6 +179,23 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
     return Planning(len(cursors), sum(part.instances for part in planned), dues_of(planned), slack)
 
 
+def _without_skipped(cursors: Sequence[DueCursor]) -> list[DueCursor]:
+    if SKIPPED:
+        skipped.update({cursor.id: cursor for cursor in cursors if _is_skipped(cursor)})
+    return [cursor for cursor in cursors if cursor.id not in skipped]
+
+
+def _skipped() -> list[int]:
+    """Those that still are; what was released is due as before."""
+    for released in [one for one, cursor in skipped.items() if not _is_skipped(cursor)]:
+        del skipped[released]
+    return list(skipped)
+
+
+def _is_skipped(cursor: DueCursor) -> bool:
+    return cursor.item in SKIPPED.of(Kind.JOB) or str(cursor.calendar) in SKIPPED.of(Kind.CALENDAR)
+
+
 def _steps(cursors: Sequence[DueCursor], times: _Times) -> tuple[list[_Step], list[int]]:
     """What to plan of these schedules, up to about INSTANCES; and those that no active job has."""
     steps, empty, size = [], [], 0
@@ -180,7 +209,8 @@ def _steps(cursors: Sequence[DueCursor], times: _Times) -> tuple[list[_Step], li
         if page.rooted:
             page, along = _cut(cursor, page)
         try:
-            step = _step(cursor, page, times)
+            with MARKS.on(Kind.JOB, cursor.item, PLANNER):
+                step = _step(cursor, page, times)
         except Exception as error:
             # A zone that this machine does not know any more, say: the others must not wait for it. It stays where
             # it is: another planner may know the zone, or this one after an update, and then nothing is lost.

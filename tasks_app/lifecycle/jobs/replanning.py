@@ -13,18 +13,20 @@ from typing import NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.errors import InvalidTask, UnknownJob
 from tasks_app.core.firings import Firing
 from tasks_app.core.jobs import JobStatus, firing_key
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.database import atomic
+from tasks_app.lifecycle.stalls import SKIPPED
 from tasks_app.models import Calendar
 from tasks_app.models.calendar import days_of_all
 from tasks_app.sql import array, run, text_array
 
 from .lock import database_now, join, leave, lock_job
-from .planning import DueCursor, next_look
+from .planning import PLANNER, DueCursor, next_look
 
 CURSORS = 500  # schedules in one step
 PAGE = 2_000  # jobs in one step
@@ -54,7 +56,9 @@ class _Planned(NamedTuple):
 def replan_changed() -> int:
     """Plan again by the calendars that were changed; how many of them are done."""
     done = 0
-    for calendar in Calendar.objects.filter(changed=True).order_by("id").values_list("id", flat=True)[:CALENDARS]:
+    skipped = [int(one) for one in SKIPPED.of(Kind.CALENDAR)]
+    changed = Calendar.objects.filter(changed=True).exclude(id__in=skipped).order_by("id")
+    for calendar in changed.values_list("id", flat=True)[:CALENDARS]:
         try:
             done += _replan(calendar)
         except InvalidTask as error:
@@ -87,7 +91,8 @@ def _renew_cursors(calendar: int, version: UUID, days: Days) -> int:
             return 0
         now = cursors[0].now
         following = cache(lambda schedule: next_look(schedule, now, now + timedelta(seconds=conf().PLAN_AHEAD_SECONDS)))
-        nexts = [min(cursor.next_fire, following(cursor.schedule({calendar: days}))) for cursor in cursors]
+        with MARKS.on(Kind.CALENDAR, calendar, PLANNER):
+            nexts = [min(cursor.next_fire, following(cursor.schedule({calendar: days}))) for cursor in cursors]
         run("renew_cursors", {"version": version, "cursors": array(cursor.id for cursor in cursors), "nexts": nexts})
     return len(cursors)
 
@@ -98,7 +103,8 @@ def _take_back_page(calendar: int, after: int, days: Days) -> int | None:
         page = [
             _Planned(*row) for row in run("planned_by_calendar", {"calendar": calendar, "after": after, "page": PAGE})
         ]
-        wrong = [(one.job, at) for one in page if not one.alone for at in _left_out(one, days)]
+        with MARKS.on(Kind.CALENDAR, calendar, PLANNER):
+            wrong = [(one.job, at) for one in page if not one.alone for at in _left_out(one, days)]
         if wrong:
             run(
                 "take_back_days_off",

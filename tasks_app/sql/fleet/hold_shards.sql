@@ -5,6 +5,7 @@
 -- A beat of a site that is not the active one holds nothing.
 -- A beat that renewed at a moment far ahead did so before the clock was set back, and not since: its lease may have an hour
 -- to go, but counts as run out. If it is alive, it contends again within a third of its lease.
+-- It also reads what beats hung on: no beat works before it knows what to skip.
 -- It is also the sign of life of a beat that may dispatch, which comes as often: it would be a statement of its own.
 WITH
 --include report_beat
@@ -65,5 +66,6 @@ WITH
     RETURNING l.shard, l.fence, k.found, k.holder, k.holder_name
 )
 SELECT total.shards, date_part('epoch', (SELECT min(lease_until) FROM seen WHERE found = 'HELD') - clock_timestamp()),
-       held.shard, held.fence, held.found, CASE held.found WHEN 'SHARED' THEN held.holder::text END, held.holder_name
+       held.shard, held.fence, held.found, CASE held.found WHEN 'SHARED' THEN held.holder::text END, held.holder_name,
+       (SELECT json_agg(json_build_array(kind, place, item, skipped_at IS NOT NULL)) FROM punctual_stall)
 FROM total LEFT JOIN held ON TRUE

@@ -1,5 +1,6 @@
 -- hold_subscriptions: renew those that this beat delivers, and take of those that nobody does, up to a fair share.
 -- Nobody waits for anybody (SKIP LOCKED). Who has more than its share lets go of some when it is between two deliveries.
+-- Those that beats hung on are held by no beat: their events wait in the outbox.
 -- A beat of a site that is not the active one holds nothing, and is no one to share with.
 WITH share AS MATERIALIZED (
     SELECT ceil((SELECT count(*) FROM punctual_subscription WHERE state = 'ACTIVE')::float8 / count(*))::bigint AS number
@@ -12,7 +13,7 @@ WITH share AS MATERIALIZED (
 ), seen AS MATERIALIZED (
     SELECT id, holder = %(node_id)s AND lease_until >= clock_timestamp() AS own
     FROM punctual_subscription
-    WHERE state = 'ACTIVE'
+    WHERE state = 'ACTIVE' AND id <> ALL (%(skipped)s::bigint[])
       AND (holder IS NULL OR holder = %(node_id)s OR lease_until < clock_timestamp()
            OR lease_until > clock_timestamp() + 2 * make_interval(secs => %(ttl)s))  -- before the clock was set back
 ), wanted AS MATERIALIZED (

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.core.events import Event
 from tasks_app.core.phrases import first_line
 from tasks_app.database import close_connections
@@ -27,6 +28,7 @@ from .sinks import sink_for
 
 log = logging.getLogger(__name__)
 
+PLACE = "relay"
 FIRST_WAIT_SECONDS = 0.25
 LONGEST_WAIT_SECONDS = 600.0
 NOTE_SECONDS = 1.0  # how often what goes well is written down, and how far a subscriber got that wants nothing of it
@@ -79,7 +81,8 @@ class Courier:
         if wait > 0:
             return wait
         kept = self._chunk is not None
-        chunk = self._chunk or read(self._cursor, self._wanted, self._since)
+        with MARKS.on(Kind.SUBSCRIPTION, self._lease.subscription_id, PLACE):
+            chunk = self._chunk or read(self._cursor, self._wanted, self._since)
         if not chunk.events:
             self._cursor = chunk.end
             if self._cursor != self._noted and time.monotonic() - self._noted_at > NOTE_SECONDS:
@@ -101,8 +104,11 @@ class Courier:
 
     def passes_over(self, first_no: int, newest: int, topics: Sequence[Sequence[str]]) -> bool:
         """Whether nothing of these windows is for its subscriber, and it has read all before: then it has these."""
-        if self._chunk is not None or self._cursor != Cursor(first_no) or any(self._wanted(*one) for one in topics):
+        if self._chunk is not None or self._cursor != Cursor(first_no):
             return False
+        with MARKS.on(Kind.SUBSCRIPTION, self._lease.subscription_id, PLACE):
+            if any(self._wanted(*one) for one in topics):
+                return False
         self._cursor = Cursor(newest + 1)
         return True
 
@@ -219,8 +225,9 @@ class CourierThread(threading.Thread):
             while not self._stopped.is_set():
                 self._news.clear()
                 try:
-                    courier = courier or Courier(self.lease)
-                    wait = courier.run_once()
+                    with MARKS.on(Kind.SUBSCRIPTION, self.lease.subscription_id, PLACE, patient=True):
+                        courier = courier or Courier(self.lease)
+                        wait = courier.run_once()
                     self._rest(courier, wait)
                 except Lost:
                     return

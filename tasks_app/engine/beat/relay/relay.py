@@ -14,8 +14,10 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.database import our_connection
 from tasks_app.engine.barrier import BARRIER
+from tasks_app.lifecycle.stalls import SKIPPED
 from tasks_app.sql import array, run
 
 from .courier import CourierThread, Lease
@@ -50,7 +52,8 @@ class Relay(threading.Thread):
             if self._stopped.is_set():
                 break
             try:
-                wait = self.run_once()
+                with MARKS.on(Kind.PART, "relay", "relay", patient=True):
+                    wait = self.run_once()
             except Exception as error:
                 known = isinstance(error, DatabaseError | InterfaceError)
                 log.error("relay.failed error=%r", str(error), exc_info=not known)
@@ -115,7 +118,8 @@ class Relay(threading.Thread):
 
     def _hold(self) -> None:
         who = {"node_id": self._node_id, "name": self._node_name, "site": conf().site}
-        rows = run("hold_subscriptions", who | {"ttl": conf().SHARD_LEASE_SECONDS})
+        who |= {"ttl": conf().SHARD_LEASE_SECONDS, "skipped": array(SKIPPED.of(Kind.SUBSCRIPTION))}
+        rows = run("hold_subscriptions", who)
         share = rows[0][0]
         fences = {one: fence for _, one, fence in rows if one is not None}
         for one, courier in list(self._couriers.items()):

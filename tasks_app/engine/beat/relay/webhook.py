@@ -11,6 +11,7 @@ from standardwebhooks import Webhook
 
 from tasks_app import outgoing
 from tasks_app.conf import conf
+from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.core.events import Event
 from tasks_app.core.text import visible
 from tasks_app.lifecycle.signing_secrets import signing_secrets
@@ -73,7 +74,8 @@ class WebhookSink:
                 if call.stop or time.monotonic() > call.begins_until:
                     return
                 if event.unit not in failed:
-                    attempt = self._attempt(event)
+                    with MARKS.on(Kind.SUBSCRIPTION, self._subscription.id, "relay", patient=True):
+                        attempt = self._attempt(event)
                     if not attempt.ok:
                         failed.add(event.unit)
                     call.note(attempt)

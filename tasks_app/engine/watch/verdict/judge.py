@@ -27,6 +27,7 @@ from .keys import keys_not_rotated, keys_out_of_reach
 from .lanes import canary_never_flew, canary_not_back, paused_with_due
 from .lateness import overdue, planning_behind, started_late, turns_behind
 from .problem import Problem, Severity
+from .stalls import beats_stalled, items_skipped
 from .storage import archive_waits, moving_behind, partitions_behind, vacuum_held_back
 from .tasks import dead_tasks, safeguards_act
 from .telling import (
@@ -57,6 +58,8 @@ RULES = (
     planning_behind,
     turns_behind,
     lost_and_not_reaped,
+    items_skipped,
+    beats_stalled,
     chores_fail,
     chores_wait,
     overdue,
