@@ -14,6 +14,7 @@ NAMES += ("midnight", "edits", "compensate", "console", "rolling", "catalogue", 
 NAMES += (
     "coordination",
     "callbacks",
+    "receivers",
     "turns",
     "graph",
     "traces",
@@ -39,7 +40,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     parser.add_argument("--check", action="store_true", help="end with 1 if a goal is not met")
     of_benches = {
-        "rate": parser.add_argument("--rate", type=int, help="sustain, tail: tasks a second"),
+        "rate": parser.add_argument("--rate", type=int, help="sustain, tail: tasks a second; receivers: calls"),
         "late": parser.add_argument("--late", type=int, help="tail: ms from which on a task is looked into"),
         "seconds": parser.add_argument("--seconds", type=int, help="sustain: how long"),
         "rows": parser.add_argument(

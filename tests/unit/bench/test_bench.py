@@ -1,5 +1,6 @@
 """The benches can be told apart and say what they measure; running them is for a quiet machine."""
 
+import http.client
 import importlib
 import os
 import subprocess
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import feed, host, past, sustain, tail, trail
+from bench import feed, host, past, receivers, sustain, tail, trail
 from bench.__main__ import NAMES, _meets
+from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -153,3 +155,71 @@ def test_what_went_on_is_told_for_the_moment_alone():
     assert after == {"stolen by the host": 1.0, "no processor free": 1.0, "PostgreSQL: IO": 1.0}
     taken = tail.Machine(samples).taken([(10.0, 10.1)])
     assert (round(taken["beat"], 2), round(taken["other programs"], 2)) == (0.5, 0.5)
+
+
+def every(seconds: float, begun: float, ended: float) -> list[float]:
+    return [begun + place * seconds for place in range(round((ended - begun) / seconds))]
+
+
+@pytest.mark.parametrize(
+    ("answered", "seconds"),
+    [
+        (every(0.05, 10, 60), 3.0),  # 20 a second, so the backlog shrinks from the first one on
+        (every(0.05, 25, 60), 16.5),  # 31 answers, one more than came due, take 1.5 s
+        (every(0.2, 10, 60), None),  # half of its rate
+        (every(0.108, 10, 60), None),  # 0.93 of it: the backlog grows
+        (every(0.1, 0, 10) + every(0.108, 10, 60), 3.0),  # but here it is nothing to speak of
+        ([], None),
+    ],
+)
+def test_an_endpoint_has_recovered_when_it_gets_its_rate_and_its_backlog_shrinks(answered, seconds):
+    assert receivers.recovered_after(every(0.1, 0, 60), answered, 10, 60, 10) == pytest.approx(seconds, abs=0.1)
+
+
+def test_a_call_that_never_came_is_as_late_as_the_phase_was_long():
+    calls = [receivers.Call(0, "a", 10.5, 10.6, 500), receivers.Call(0, "a", 12.0, 12.1, 200)]
+    calls += [receivers.Call(0, "b", 31.0, 31.1, 200)]
+
+    late = receivers.lateness_ms({"a": 10.0, "b": 11.0, "c": 12.0}, receivers.first_requests(calls), 30.0)
+
+    assert late == [500, 19_000, 18_000]
+    assert receivers.first_answers(calls) == {"a": 12.1, "b": 31.1}
+
+
+def test_endpoints_of_the_receiver_behave_as_they_are_called_and_can_recover(tmp_path):
+    def call(port: int) -> tuple[int, str | None]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        try:
+            connection.request("POST", "/calls", body="{}", headers={"Punctual-Key": f"0-beside-{port}"})
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status, answer.headers["Retry-After"]
+        except ConnectionResetError:
+            return 0, None
+        finally:
+            connection.close()
+
+    kinds = ("healthy", "reset", "500", "404", "429", "202")
+    endpoints = [receivers.Endpoint(number, kind, "north") for number, kind in enumerate(kinds)]
+    with receivers._receiver(tmp_path / "calls", endpoints) as receiver:
+        sick = [call(port) for port in receiver.ports]
+        receiver.heal([1, 2, 4])
+        wait_until(lambda: call(receiver.ports[1])[0] == 200, timeout=10)
+        well = [call(port) for port in receiver.ports]
+
+    assert sick == [(200, None), (0, None), (500, None), (404, None), (429, "5"), (202, None)]
+    assert [status for status, _ in well] == [200, 200, 200, 404, 200, 202]
+    seen = [(one.endpoint, one.key, one.status) for one in receivers._calls(tmp_path / "calls")]
+    assert seen[:6] == [
+        (number, f"0-beside-{receiver.ports[number]}", status) for number, (status, _) in enumerate(sick)
+    ]
+    assert {status for endpoint, _, status in seen[6:] if endpoint in (2, 4)} == {200}
+
+
+def test_half_of_the_endpoints_are_healthy_and_each_tenant_has_both_kinds():
+    endpoints = list(receivers._endpoints())
+    healthy = [one.tenant for one in endpoints if one.behaviour == receivers.HEALTHY]
+
+    assert len(endpoints) == 50
+    assert len(healthy) >= 25
+    assert {*healthy} == {one.tenant for one in endpoints if one.behaviour != receivers.HEALTHY} == {*receivers.TENANTS}
