@@ -11,6 +11,7 @@ from unfold.admin import ModelAdmin
 from tasks_app.console.site import console
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.hosts import HOST_LENGTH
+from tasks_app.engine.operations.hosts import try_now
 from tasks_app.engine.operations.jobs import once
 from tasks_app.engine.watch.host_status import host_limits, unwell_hosts
 from tasks_app.lifecycle import hosts
@@ -96,7 +97,7 @@ class HostAdmin(LookOnly, ModelAdmin):
             raise Http404(gettext("Nothing is known of this host."))
         words = gettext("The next of its tasks that comes calls it. If it answers, the others follow.")
         called = hosts.Called(tenant, host)
-        return self._order_page(request, gettext("Try it now"), host, words, lambda by: hosts.try_now(called, by))
+        return self._order_page(request, gettext("Try it now"), host, words, lambda by: try_now(called, by))
 
     def _limited(self, request: HttpRequest, form: HostForm) -> bool:
         given = form.cleaned_data

@@ -7,6 +7,7 @@ from ninja import Path, Router, Schema
 from pydantic import Field
 
 from tasks_app.core.hosts import checked_host_name
+from tasks_app.engine.operations.hosts import try_now
 from tasks_app.engine.watch.host_status import HostLimitView, UnwellHost, host_limits, unwell_hosts
 from tasks_app.lifecycle import hosts
 from tasks_app.models import HostHealth
@@ -106,4 +107,4 @@ def try_host(request: HttpRequest, host: Named, idempotency_key: Key = None):
     called = hosts.Called(caller(request).tenant, name)
     if not HostHealth.objects.filter(tenant=called.tenant, host=called.host).exists():
         raise Problem("SCH_404_NOT_FOUND", f"Nothing is known of host {name!r}.")
-    return 200, HostTriedOut(host=name, changed=hosts.try_now(called, operator(request)))
+    return 200, HostTriedOut(host=name, changed=try_now(called, operator(request)))

@@ -142,9 +142,9 @@ class Conf(Section):
     OUTGOING_CA_FILE: str = ""  # certificates of authorities to trust beside the system's own
     WEBHOOK_TIMEOUT_SECONDS: float = 10.0  # a whole call, from the look-up of the name to the end of the answer
     WEBHOOK_CONNECTIONS: int = 8  # calls at the same time to one subscriber, at most
-    CALLBACK_CONNECTIONS: int = 32  # callbacks that one process of a worker makes at the same time
+    CALLBACK_CONNECTIONS: int = 64  # callbacks that one process of a worker makes at the same time
     HOST_FAILURES: int = 5  # callbacks to a host that fail in a row, each of another task: then its tasks wait
-    HOST_TRY_SECONDS: float = 15.0  # until one of them tries it again; longer after each try, up to 5 minutes
+    HOST_TRY_SECONDS: float = 15.0  # until one of them tries it again; longer after each try, up to 25 s
     SECRET_KEYS: tuple[object, ...] = field(
         default=(), repr=False
     )  # the first seals, all unseal; empty: from SECRET_KEY

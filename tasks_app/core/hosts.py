@@ -13,9 +13,11 @@ LOWEST_RATE, HIGHEST_RATE = 0.001, 100_000.0  # calls a second
 
 HOST_LIMIT, HOST_UNWELL = "HOST_LIMIT", "HOST_UNWELL"  # the codes of what waits for one
 
-LONGEST_TRY_SECONDS = 300.0  # between two tries of a host that is unwell
+LONGEST_TRY_SECONDS = 25.0  # between two tries of a host that is unwell: it is found well again within 30 s
 LONGEST_WAIT_SECONDS = 300.0  # until what waits for a limit asks again
 MOST_ASKING = 500.0  # tasks a second that ask again for a host that is unwell, about: each is claimed and sent back
+ASKING = 20  # of those that wait for a host ask again when it is tried; the others follow when one gets an answer ...
+FOLLOW_SECONDS = 120.0  # ... or ask after this time and as much again, should that go unnoticed
 USUAL_CALL_SECONDS = 0.25  # about how long a call takes: what waits for a place of another asks after that
 
 
@@ -82,10 +84,23 @@ def until_permit(place: int, filled: float, rate: float) -> float:
     return min(LONGEST_WAIT_SECONDS, max(0.05, (place + 1 - filled) / rate)) * random.uniform(1.0, 1.1)
 
 
+def until_booked(seconds: float) -> float:
+    """Seconds after which a task asks again for which an endpoint should have room in so many."""
+    return min(LONGEST_WAIT_SECONDS, max(1.0, seconds)) * random.uniform(0.9, 1.1)
+
+
 def until_well(seconds: float, place: int, crowd: int) -> float:
     """Seconds after which the one in this place of the line asks again for a host that is tried in so many: a little
     later than the try, and not all at once. `crowd`: about as many wait for it in all."""
     return max(0.0, seconds) + 1.0 + random.uniform(0.0, _spread(place, crowd))
+
+
+def until_tried(seconds: float, asking: int, crowd: int) -> float:
+    """Seconds after which a task asks again for a host that is tried in so many, as so many others do already."""
+    if asking < ASKING:
+        return max(0.0, seconds) + 1.0 + random.uniform(0.0, 1.0)
+    longest = FOLLOW_SECONDS + crowd / MOST_ASKING
+    return max(0.0, seconds) + FOLLOW_SECONDS + random.uniform(0.0, longest)
 
 
 def behind_others(seconds: float, others: int, crowd: int) -> float:
@@ -99,4 +114,4 @@ def _spread(place: int, crowd: int) -> float:
 
 def try_after(tries: int, first_seconds: float) -> float:
     """Seconds from the failure of one try to the next."""
-    return min(LONGEST_TRY_SECONDS, first_seconds * 2.0 ** min(tries, 10))
+    return min(max(first_seconds, LONGEST_TRY_SECONDS), first_seconds * 2.0 ** min(tries, 10))

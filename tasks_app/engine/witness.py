@@ -7,6 +7,7 @@ may be lost, and the beat that told them may be lost with it. Neither is done wh
 import json
 import logging
 import os
+import threading
 import time
 from array import array
 from collections import deque
@@ -67,6 +68,7 @@ class Witness:
     """Of one process."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()  # a worker's main thread and its clerk both settle
         self._batches: deque[_Settled] = deque()
         self._tasks = 0  # in these batches
         self.timeline: int | None = None  # of the server that this process works on
@@ -82,10 +84,11 @@ class Witness:
         if not self._has_standbys and not self._ask_for_standbys():
             return
         ids, tenants = array("q", [task.id for task in batch.tasks]), [intern(task.tenant) for task in batch.tasks]
-        self._batches.append(_Settled(datetime.now(UTC), batch.batch_no, batch.task_type, ids, tenants))
-        self._tasks += len(ids)
-        while self._tasks > KEPT_TASKS or len(self._batches) > KEPT_BATCHES:
-            self._tasks -= len(self._batches.popleft().ids)
+        with self._lock:
+            self._batches.append(_Settled(datetime.now(UTC), batch.batch_no, batch.task_type, ids, tenants))
+            self._tasks += len(ids)
+            while self._tasks > KEPT_TASKS or len(self._batches) > KEPT_BATCHES:
+                self._tasks -= len(self._batches.popleft().ids)
 
     def interrupted(self, batch: StartedBatch, begun: Collection[int], timeline: int | None) -> None:
         """This worker had begun these tasks of it, on that timeline, and the batch is no longer its own."""
@@ -139,10 +142,12 @@ class Witness:
             note_lost_events(row, self._read_told())
         if before is not None and self._batches:
             since = datetime.now(UTC) - REACH
-            recent = [one.seen() for one in self._batches if one.at >= since]
+            with self._lock:
+                recent = [one.seen() for one in self._batches if one.at >= since]
             note_lost_batches(row, recent, since)
-            self._batches.clear()
-            self._tasks = 0
+            with self._lock:
+                self._batches.clear()
+                self._tasks = 0
         self.timeline = timeline  # at last: what fails on the way is done again
 
     def _read_told(self) -> list[ToldRow]:

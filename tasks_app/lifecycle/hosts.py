@@ -14,14 +14,16 @@ from uuid import UUID
 from django.db.models.functions import Now
 
 from tasks_app.conf import conf
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import NotThere
-from tasks_app.core.hosts import LONGEST_TRY_SECONDS, checked_host_name, checked_limit, shared_out
+from tasks_app.core.hosts import HOST_UNWELL, LONGEST_TRY_SECONDS, checked_host_name, checked_limit, shared_out
 from tasks_app.database import atomic
 from tasks_app.models import Host, HostHealth
 from tasks_app.sql import run
 
 from .audit import Entry, Operator, audit
 from .outbox import tell
+from .waiting import MOST_RELEASED, release_slowly
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +52,9 @@ class Leave:
     tries: bool = False  # but one of this batch tries it
     try_in: float = 0.0  # seconds until the next one may
     tried: int = 0  # in vain, so far
+    asking: int = 0  # tasks that were sent back since the last try
     crowd: int = 0  # tasks that wait for it, about
+    held: bool = False  # by a safeguard: nothing tries it
 
 
 @dataclass(slots=True)
@@ -61,7 +65,6 @@ class Seen:
     failed: list[int] = field(default_factory=list)  # ids of tasks, since it last answered
     error: str = ""
     least: float | None = None  # seconds that the receiver has asked for
-    returned: int = 0  # tasks that were sent back since it is unwell
 
 
 class Unwell(NamedTuple):
@@ -76,7 +79,17 @@ class Unwell(NamedTuple):
     tries: int
 
 
+class Noted(NamedTuple):
+    failing: dict[Called, Unwell]
+    well_again: list[Called]  # that were unwell
+
+
 NOTHING_KNOWN = Leave()
+
+
+def unwell_words(host: str) -> str:
+    """With which the error of a task begins that waits for this host."""
+    return f"{host} is unwell:"
 
 
 def ask(batch_no: UUID, wanted: Mapping[Called, int], most: int) -> dict[Called, Leave]:
@@ -88,9 +101,11 @@ def ask(batch_no: UUID, wanted: Mapping[Called, int], most: int) -> dict[Called,
             unwell=unwell,
             try_in=max(0.0, try_in or 0.0),
             tried=tried or 0,
+            asking=returned or 0,
             crowd=crowd or 0,
+            held=held,
         )
-        for tenant, host, _, tasks, unwell, try_in, tried, crowd in rows
+        for tenant, host, _, tasks, unwell, try_in, tried, returned, crowd, held in rows
     }
     trying = [called for called, leave in leaves.items() if leave.unwell and leave.try_in <= 0]
     for tenant, host in run("try_hosts", _pairs(trying) | {"batch_no": batch_no}) if trying else ():
@@ -134,17 +149,29 @@ def release(batch_no: UUID, leaves: Mapping[Called, Leave]) -> None:
         run("release_permits", {"hosts": hosts, "batch_no": batch_no})
 
 
-def note(batch_no: UUID, seen: Mapping[Called, Seen], known: Mapping[Called, Leave]) -> dict[Called, Unwell]:
+def note(batch_no: UUID, seen: Mapping[Called, Seen], known: Mapping[Called, Leave]) -> Noted:
     """Write down which hosts have failed, and which have answered again. What was well and is, costs nothing."""
     well = [one for one, it in seen.items() if it.answered and not it.failed and known.get(one, NOTHING_KNOWN).failures]
     failing = [one for one, it in seen.items() if it.failed]
-    for tenant, host, was_unwell in run("note_well", _pairs(well)) if well else ():
-        if was_unwell:
-            log.info("host.well tenant=%s host=%s", tenant, host)
-    noted = _note_failing(batch_no, seen, failing) if failing else {}
-    if back := {one: it.returned for one, it in seen.items() if it.returned}:
-        run("count_returned", _pairs(back) | {"tasks": list(back.values())})
-    return noted
+    rows = run("note_well", _pairs(well)) if well else ()
+    well_again = [Called(tenant, host) for tenant, host, was_unwell in rows if was_unwell]
+    for tenant, host in well_again:
+        log.info("host.well tenant=%s host=%s", tenant, host)
+    return Noted(_note_failing(batch_no, seen, failing) if failing else {}, well_again)
+
+
+def count_returned(returned: Mapping[Called, int]) -> list[Called]:
+    """So many tasks are sent back since these hosts are unwell. Returns the hosts that have become well meanwhile:
+    nothing would release what waits for them."""
+    rows = run("count_returned", _pairs(returned) | {"tasks": list(returned.values())})
+    still = {Called(tenant, host) for tenant, host, unwell in rows if unwell}
+    return [one for one in returned if one not in still]
+
+
+def release_waiting(called: Called, most: int = MOST_RELEASED) -> dict[int, float]:
+    """Make tasks due that wait until this host is well, one after the other. Returns the first due time in each
+    shard."""
+    return release_slowly(HTTP_CALLBACK, called.tenant, HOST_UNWELL, unwell_words(called.host), most)
 
 
 def _note_failing(batch_no: UUID, seen: Mapping[Called, Seen], failing: Sequence[Called]) -> dict[Called, Unwell]:
@@ -159,7 +186,8 @@ def _note_failing(batch_no: UUID, seen: Mapping[Called, Seen], failing: Sequence
         }
         for one in failing
     ]
-    limits = {"most": conf().HOST_FAILURES, "first": conf().HOST_TRY_SECONDS, "longest": LONGEST_TRY_SECONDS}
+    first = conf().HOST_TRY_SECONDS
+    limits = {"most": conf().HOST_FAILURES, "first": first, "longest": max(first, LONGEST_TRY_SECONDS)}
     rows = [Unwell(*row) for row in run("note_failing", limits | {"given": json.dumps(told), "batch_no": batch_no})]
     for row in rows:
         if row.unwell:
@@ -210,14 +238,15 @@ def lift(host: str, operator: Operator) -> None:
         _tell_changed(name, _figures(row), None, operator)
 
 
-def try_now(called: Called, operator: Operator) -> bool:
-    """The next task that comes may try it, whenever it would have been; False if it is not unwell."""
+def try_now(called: Called, operator: Operator) -> dict[int, float] | None:
+    """One of its tasks tries it now, and if it gets an answer, the others follow. Returns the due time of that one by
+    its shard; None if the host is not unwell."""
     with atomic(savepoint=False):
         found = HostHealth.objects.filter(tenant=called.tenant, host=called.host, unwell_since__isnull=False)
-        moved = found.update(try_at=Now())
-        if moved:
-            audit(operator, "try", [Entry(f"host {called.host}", "to be tried", tenant=called.tenant)])
-    return bool(moved)
+        if not found.update(try_at=Now()):
+            return None
+        audit(operator, "try", [Entry(f"host {called.host}", "to be tried", tenant=called.tenant)])
+        return release_waiting(called, 1)
 
 
 def _tell_changed(host: str, old: dict | None, new: dict | None, operator: Operator) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from tasks_app.core.hosts import until_well
-from tasks_app.core.lanes import BACKFILL_LANE
+from tasks_app.core.lanes import BACKFILL_LANE, URGENT_LANE
 from tasks_app.core.safeguards import Kind
 from tasks_app.core.scopes import EVERYTHING, HELD_BACK, Scope
 from tasks_app.core.task import Failure, Returned, Succeeded, Task
@@ -18,11 +18,11 @@ from tasks_app.database import atomic
 from tasks_app.sql import run
 
 from .settle import Settled
+from .waiting import release
 
 ASK_SECONDS = 30.0  # a task that is held back is due again after this long at most
 SAMPLE = 100  # of a batch without failures, about so many tasks are counted by tenant
 WORDS = "A safeguard holds back"
-RELEASED_AT_ONCE, MOST_RELEASED = 500, 10_000  # the rest become due by themselves, within about a minute
 REMEMBER_SECONDS = 300.0  # as far back as a breaker reads
 
 
@@ -48,6 +48,7 @@ class Successes:
 
 
 SUCCESSES = Successes()
+FAILING: dict[Scope, float] = {}  # endpoints, and when a call of this process failed there last
 
 
 def note_settled(written: Sequence[Settled], *, watched: bool) -> None:
@@ -59,6 +60,17 @@ def note_settled(written: Sequence[Settled], *, watched: bool) -> None:
         return
     ok, failed = _counted(written, _OK), _counted(written, (Failure,))
     note({one: (ok[one] + SUCCESSES.take(one), failed[one]) for one in ok | failed}, written[0].task.lane)
+
+
+def note_calls(tried: Mapping[Scope, tuple[int, int]], lane: str) -> None:
+    """Record how many calls of endpoints were answered, and how many failed, where one has failed lately."""
+    for one, (ok, failed) in tried.items():
+        if failed:
+            FAILING[one] = time.monotonic()
+        elif time.monotonic() - FAILING.get(one, -REMEMBER_SECONDS) > REMEMBER_SECONDS:
+            FAILING.pop(one, None)
+            SUCCESSES.add({one: ok})
+    note({one: (ok + SUCCESSES.take(one), failed) for one, (ok, failed) in tried.items() if one in FAILING}, lane)
 
 
 _OK = (type(None), Succeeded)
@@ -108,13 +120,17 @@ class Room:
         return same and (self.kind == Kind.TYPE or task.attempt > 1)
 
 
-def held_back(batch_no: UUID, tasks: Mapping[str, Sequence[Task]]) -> list[tuple[Task, Returned]]:
-    """Which tasks of a batch, grouped by type or endpoint host, must wait for a safeguard.
+def held_back(
+    batch_no: UUID, tasks: Mapping[str, Sequence[Task]], *, all_types: bool = False
+) -> list[tuple[Task, Returned]]:
+    """Which tasks of a batch, grouped by type or endpoint host, must wait for a safeguard. `all_types`: also for one
+    that holds all types of their tenant, which work in lane critical passes.
 
     The others have taken their places and permits.
     """
     every = [task for group in tasks.values() for task in group]
-    asked = {"tenants": sorted({task.tenant for task in every}), "targets": sorted(tasks), "lane": every[0].lane}
+    asked = {"tenants": sorted({task.tenant for task in every}), "targets": sorted(tasks)}
+    asked["all_types"] = all_types and every[0].lane != URGENT_LANE
     with atomic():
         curbs = [curb for (curb,) in run("lock_curbs", asked)]
         if not curbs:
@@ -158,11 +174,4 @@ def _returned(room: Room, place: int) -> Returned:
 
 def release_held_back(scope: Scope) -> dict[int, float]:
     """Make tasks due that were sent back, since nothing holds them now. Returns the first due time in each shard."""
-    asked = {"task_type": scope.target, "tenant": scope.tenant, "code": HELD_BACK, "words": WORDS}
-    dues: dict[int, float] = {}
-    for _ in range(MOST_RELEASED // RELEASED_AT_ONCE):
-        rows = run("release_waiting", asked | {"most": RELEASED_AT_ONCE})
-        dues = {shard: due for shard, due, _ in rows} | dues
-        if sum(number for *_, number in rows) < RELEASED_AT_ONCE:
-            break
-    return dues
+    return release(scope.target, scope.tenant, HELD_BACK, WORDS)

@@ -164,7 +164,7 @@ def _within_safeguards(
 ) -> tuple[list[Task], list[tuple[Task, Outcome]]]:
     """Those that may run, and those that a safeguard of their tenant sends back."""
     asked = [task for task in tasks if task.id in bounded]
-    held = held_back(batch_no, {asked[0].type: asked}) if asked else []
+    held = held_back(batch_no, {asked[0].type: asked}, all_types=True) if asked else []
     if not held:
         return tasks, []
     log.info("task.held_back batch=%s tasks=%d", batch_no, len(held))

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import signal
+import threading
 from datetime import timedelta
 
 from django.utils import timezone
@@ -15,6 +16,7 @@ from tasks_app.engine.operations import workers
 from tasks_app.models import DlqEntry, Node, ScheduleTask, TaskBatch
 from tests.support.engine import claim_due, row
 from tests.support.processes import wait_begun, wait_for
+from tests.support.receiver import HERE, Reply, receiver
 from tests.support.stack import Process, Stack, redis_proxy, through
 from tests.support.wait import wait_until
 
@@ -78,9 +80,11 @@ def lets_a_task_that_kills_its_process_die_alone(stack: Stack) -> None:
     assert {row(p.task_id).retry_count for p in neighbours} == {0}
 
 
-def test_a_worker_that_is_told_to_stop_finishes_returns_and_interrupts(stack):
+def test_a_worker_that_is_told_to_stop_finishes_returns_and_interrupts(stack, settings):
     """What runs is finished, what has not begun is returned unused, and what runs on for too long is interrupted."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"OUTGOING_ALLOW": HERE}
     stack.beat()
+    finishes_the_calls_in_progress_when_it_is_told_to_stop(stack)
     worker = stack.worker(concurrency=1)
     at = timezone.now() + timedelta(seconds=0.5)
     payload = {"do": "sleep", "seconds": 1}
@@ -104,6 +108,32 @@ def test_a_worker_that_is_told_to_stop_finishes_returns_and_interrupts(stack):
     worker.terminate(timeout=30)
 
     assert [(row(i).status, row(i).error_code) for i in ids] == [("FAIL", "SHUTDOWN")] * 2
+
+
+def finishes_the_calls_in_progress_when_it_is_told_to_stop(stack: Stack) -> None:
+    """Its only process runs other tasks beside them."""
+    asked, may_answer = threading.Event(), threading.Event()
+
+    def slow(call: object) -> Reply:
+        asked.set()
+        return Reply(200 if may_answer.wait(60) else 500)
+
+    with receiver() as there:
+        there.reply = slow
+        worker = stack.worker(concurrency=1, OUTGOING_ALLOW="127.0.0.1")
+        call = schedule("HTTP_CALLBACK", "slow", payload={"url": there.url, "sign": "", "timeout": 60}).task_id
+        assert asked.wait(60), stack.logs()
+        beside = schedule("T_QUIET", "beside").task_id
+        wait_for(stack, beside)
+        assert row(call).status == "RUNNING"
+
+        worker.signal(signal.SIGTERM)
+        wait_until(lambda: "Warm shutdown" in worker.text(), describe=stack.logs)
+        may_answer.set()
+        assert worker.popen.wait(60) == 0
+
+    assert row(call).status == "SUCCESS"
+    assert "type=HTTP_CALLBACK tasks=1" in worker.text()
 
 
 def test_a_worker_that_is_drained_finishes_what_it_has_and_takes_nothing_more_until_it_is_resumed(stack):

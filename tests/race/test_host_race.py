@@ -68,7 +68,7 @@ def test_one_of_two_tries_a_host_that_is_unwell(batches, commit):
 @pytest.mark.parametrize("commit", [True, False])
 def test_failures_that_two_note_at_once_are_added_up(batches, commit):
     def note(place: int) -> object:
-        return hosts.note(batches[place], {CALLED: Seen(failed=[place], error="away")}, {})[CALLED]
+        return hosts.note(batches[place], {CALLED: Seen(failed=[place], error="away")}, {}).failing[CALLED]
 
     first, second = overlap(lambda: note(0), lambda: note(1), commit=commit)
 

@@ -4,6 +4,7 @@ import time
 from math import ceil
 
 from tasks_app.conf import conf
+from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.sql import run
 
@@ -65,6 +66,9 @@ class BatchSizes:
 
 def _allowed(task_type: str, size: int) -> int:
     handler = REGISTRY.get(task_type)
+    if task_type == HTTP_CALLBACK:
+        # Slow receivers keep connections busy, and no worker: there may be a call for each connection.
+        size = max(size, conf().CALLBACK_CONNECTIONS)
     return max(1, size if handler is None else most_of(handler, size))
 
 

@@ -79,7 +79,7 @@ class LaneStatus:
     batches_waiting: int  # claimed, and no worker has started them
     batches_running: int
     tasks_claimed: int  # in batches that wait
-    tasks_running: int  # in batches that run, and not settled yet; a slot has one batch at a time
+    tasks_running: int  # in batches that run, and not settled yet
     batches_lost: int  # their lease ran out, and the reaper should have seen it by now
     lost_seconds: float | None  # since the first lease ran out
     slots: int  # live worker slots that serve it

@@ -70,8 +70,9 @@ def running_on(name: str) -> list[TaskBatch]:
 
 
 def busy_slots() -> dict[str, int]:
-    """By worker, how many batches run there."""
+    """By worker, how many of its slots have a batch. With callbacks a slot may have several."""
     found: dict[str, int] = {}
-    for worker in TaskBatch.objects.filter(finished_at=None, started_at__isnull=False).values_list("worker", flat=True):
+    started = TaskBatch.objects.filter(finished_at=None, started_at__isnull=False)
+    for worker in started.values_list("worker", flat=True).distinct():
         found[worker_of(worker)] = found.get(worker_of(worker), 0) + 1
     return found

@@ -2,8 +2,9 @@
 
 import logging
 import threading
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from itertools import count
 from uuid import UUID, uuid4
 
@@ -23,7 +24,7 @@ from tasks_app.lifecycle.settle import BatchLost, Settled, settle
 from tasks_app.lifecycle.start import StartedBatch, start
 
 from .batch_run import BatchRun, again_on_infrastructure_fault
-from .callbacks import run_callbacks
+from .callbacks import end_callbacks, hand_over, run_callbacks
 from .event_loop import awaited, event_loop, run_on_loop
 from .interruption import MainThreadInterrupter
 from .modes import run_each, run_in_one_call, run_in_threads
@@ -37,6 +38,8 @@ from .watchdog import Watchdog
 
 log = logging.getLogger(__name__)
 
+PUT_AWAY_SECONDS = 2.0  # for calls in progress, when the threads of this process are put away
+
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
@@ -45,6 +48,7 @@ class BatchReport:
     tasks: int = 0
     settled: int = 0
     task_type: str = ""
+    open: bool = False  # its calls go on beside the batches that this process takes next
 
 
 def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
@@ -64,25 +68,53 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     run = BatchRun(batch, handler)
     if batch.ended and not _goes_on_without_ended(run):
         return BatchReport(batch_no, taken=True, tasks=len(batch.ended), settled=run.written, task_type=batch.task_type)
+    report = BatchReport(batch_no, taken=True, tasks=len(batch.tasks), task_type=batch.task_type)
     try:
-        with under_way(batch), nullcontext() if watchdog is None else watchdog.watching(run):
+        if handler.name == HTTP_CALLBACK and watchdog is not None:
+            with ExitStack() as around:
+                around.enter_context(_attended(run, timeline))
+                around.enter_context(watchdog.leasing(run))
+                _leave_open(run, around)
+            return replace(report, open=True)
+        with _attended(run, timeline), nullcontext() if watchdog is None else watchdog.watching(run):
             surround(run)
             _execute(run, tools.interrupter)
+    finally:
+        leave(run)
+        leave_other_databases()
+    if watchdog is None and handler.is_async:
+        event_loop().close_connections()
+    return replace(report, settled=run.written)
+
+
+@contextmanager
+def _attended(run: BatchRun, timeline: int | None) -> Iterator[None]:
+    """However it ends: what was never begun is due again, its last words are kept, and the witness knows."""
+    try:
+        with under_way(run.batch):
+            yield
     except BaseException:
         _give_back_untouched(run)
         raise
     finally:
         if run.contact.reports:
-            tell_rest(batch_no, run.contact)
-        leave(run)
-        leave_other_databases()
+            tell_rest(run.batch.batch_no, run.contact)
         if run.finished:
-            WITNESS.settled(batch)
+            WITNESS.settled(run.batch)
         elif run.lost and run.begun:
-            WITNESS.interrupted(batch, run.begun, timeline)
-    if watchdog is None and handler.is_async:
-        event_loop().close_connections()
-    return BatchReport(batch_no, taken=True, tasks=len(batch.tasks), settled=run.written, task_type=batch.task_type)
+            WITNESS.interrupted(run.batch, run.begun, timeline)
+
+
+def _leave_open(run: BatchRun, around: ExitStack) -> None:
+    """A batch of callbacks stays open while this process takes others."""
+    surround(run)
+    if run.early:
+        await_moments(run)
+    if run.halted:
+        run.return_rest()
+        run.flush(finish=True)
+    else:
+        hand_over(run, around)
 
 
 def _goes_on_without_ended(run: BatchRun) -> bool:
@@ -242,5 +274,6 @@ def _tools() -> _Tools:
 
 def put_away_tools() -> None:
     """End the threads that guarded batches need, in a process that goes on without any. The next batch makes others."""
+    end_callbacks(PUT_AWAY_SECONDS)
     if _the_tools is not None:
         _the_tools.put_away()

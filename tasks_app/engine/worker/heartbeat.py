@@ -1,9 +1,10 @@
-"""The heart: a thread that extends the lease of the batch that runs, learns what is no longer ours, and tells what its
-handlers say of themselves."""
+"""The heart: a thread that extends the leases of the batches that run, learns what is no longer ours, and tells what
+their handlers say of themselves."""
 
 import logging
 import threading
 import time
+from contextlib import contextmanager
 
 from tasks_app.conf import conf
 from tasks_app.core.clock import lease_clock
@@ -21,42 +22,20 @@ TELL_SECONDS = 0.5  # between two times at which the first that handlers say is 
 LOOK_SECONDS = 1.0  # between two looks for handlers that ask whether they are still ours
 
 
-class Heartbeat(threading.Thread):
-    """One per worker process. Apart from the watchdog, since a database that stalls must not stall time-outs."""
+class Pulse:
+    """One batch that is watched."""
 
-    def __init__(self) -> None:
-        super().__init__(name="punctual-heart", daemon=True)
-        self._run: BatchRun | None = None
-        self._beaten_at = 0.0
+    def __init__(self, run: BatchRun) -> None:
+        self.run = run
+        self._beaten_at = time.monotonic()
         self._looked_at = 0.0
         self._told_at = 0.0
-        self._over = threading.Event()
+        run.contact.lease_until = run.batch.lease_until
 
-    def stop(self) -> None:
-        self._over.set()
-        self.join()
-
-    def watch(self, run: BatchRun | None) -> None:
-        self._beaten_at = time.monotonic()
-        if run is not None:
-            run.contact.lease_until = run.batch.lease_until
-        self._run = run
-
-    def run(self) -> None:
-        while not self._over.wait(TICK_SECONDS):
-            run = self._run
-            if run is None or run.lost:
-                continue
-            try:
-                self.tick(run)
-            except Exception as error:
-                log.warning("heartbeat.failed batch=%s error=%r", run.batch.batch_no, str(error).strip())
-                our_connection().close()
-        our_connection().close()
-
-    def tick(self, run: BatchRun) -> None:
+    def tick(self) -> None:
         """What is due now of all that it does. The lease comes first: the rest is for people."""
-        now, contact = time.monotonic(), run.contact
+        run, now = self.run, time.monotonic()
+        contact = run.contact
         if now - self._beaten_at >= conf().HEARTBEAT_SECONDS:
             self._beat(run)
             if contact.reports:
@@ -89,3 +68,42 @@ class Heartbeat(threading.Thread):
     def _tell(self, run: BatchRun, reports: list[Report]) -> None:
         self._told_at = time.monotonic()
         tell(run.batch.batch_no, [one for one in reports if not run.is_answered(one.task_id)])
+
+
+class Heartbeat(threading.Thread):
+    """One per worker process. Apart from the watchdog, since a database that stalls must not stall time-outs."""
+
+    def __init__(self) -> None:
+        super().__init__(name="punctual-heart", daemon=True)
+        self._pulses: tuple[Pulse, ...] = ()  # replaced as a whole: the main thread and this one share it
+        self._changing = threading.Lock()
+        self._over = threading.Event()
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join()
+
+    @contextmanager
+    def watching(self, run: BatchRun):
+        pulse = Pulse(run)
+        with self._changing:
+            self._pulses = (*self._pulses, pulse)
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._pulses = tuple(one for one in self._pulses if one is not pulse)
+
+    def run(self) -> None:
+        while not self._over.wait(TICK_SECONDS):
+            for pulse in self._pulses:
+                if pulse.run.lost:
+                    continue
+                try:
+                    pulse.tick()
+                except Exception as error:
+                    batch = pulse.run.batch
+                    words = "heartbeat.failed batch=%s type=%s error=%r"
+                    log.warning(words, batch.batch_no, batch.task_type, str(error).strip())
+                    our_connection().close()
+        our_connection().close()

@@ -20,6 +20,7 @@ from tasks_app.engine.lookout import LOOKOUT
 from tasks_app.engine.wakeup import SENDER
 
 from . import shutdown
+from .callbacks import end_callbacks
 from .draining import DRAINING
 
 log = logging.getLogger(__name__)
@@ -149,6 +150,7 @@ def warm_up() -> None:
 def end_child(**_: object) -> None:
     """It ends without what Python does at the end of a program, such as sending the last spans."""
     if _is_ours:
+        end_callbacks(conf().SHUTDOWN_SECONDS + conf().TIMEOUT_GRACE_SECONDS)
         tracing.flush(FLUSH_SECONDS)
 
 

@@ -21,7 +21,7 @@ def under_way(batch: StartedBatch) -> Iterator[None]:
 
 
 def _addresses(task: Task) -> Addresses:
-    for batch in BATCHES:
+    for batch in list(BATCHES):  # other threads open and close batches meanwhile
         if any(one is task for one in batch.tasks):
             return addresses(Run(task.tenant, task.token, task.id, batch.batch_no))
     raise InvalidTask(

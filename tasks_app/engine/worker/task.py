@@ -17,5 +17,5 @@ log = logging.getLogger(__name__)
 @app.task(name=RUN_BATCH, ignore_result=True, shared=False)
 def run_batch(batch_no: str) -> None:
     done = execute_batch(UUID(batch_no))
-    if done.taken and done.task_type != CANARY:
+    if done.taken and not done.open and done.task_type != CANARY:
         log.info("batch.done batch=%s type=%s tasks=%d", batch_no, done.task_type, done.tasks)

@@ -18,6 +18,7 @@ from tasks_app.sql import run as run_sql
 
 from . import shutdown
 from .batch_run import BatchRun
+from .callbacks import end_callbacks
 from .heartbeat import Heartbeat
 from .interruption import Interrupted, MainThreadInterrupter, over_shutdown, over_time
 from .outcomes import outcome_of
@@ -48,12 +49,18 @@ class Watchdog(threading.Thread):
     def watching(self, batch_run: BatchRun):
         batch_run.guarded = True
         self._run = batch_run
-        self._heartbeat.watch(batch_run)
         try:
-            yield
+            with self._heartbeat.watching(batch_run):
+                yield
         finally:
             self._run = None
-            self._heartbeat.watch(None)
+
+    @contextmanager
+    def leasing(self, batch_run: BatchRun):
+        """For a batch that stays open beside others, and keeps its own times."""
+        batch_run.guarded = True
+        with self._heartbeat.watching(batch_run):
+            yield
 
     @contextmanager
     def impatient(self):
@@ -152,6 +159,7 @@ def end_process(run: BatchRun, reason: Interrupted) -> None:
     except Exception as error:
         # The lease brings the tasks back instead.
         log.error("worker.stuck_unsettled batch=%s error=%r", run.batch.batch_no, str(error).strip())
+    end_callbacks(conf().TIMEOUT_GRACE_SECONDS)
     logging.shutdown()
     os._exit(70)
 

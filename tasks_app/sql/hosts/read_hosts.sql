@@ -2,7 +2,8 @@
 -- Most have neither, and then this is all that their tasks pay. One that a safeguard holds counts as unwell, and nobody tries it.
 SELECT a.tenant, a.host, l.host IS NOT NULL AS limited, e.tasks, e.unwell_since IS NOT NULL OR held.since IS NOT NULL AS unwell,
        CASE WHEN held.since IS NOT NULL THEN greatest(date_part('epoch', e.try_at - clock_timestamp()), %(held_for)s::float8)
-            ELSE date_part('epoch', e.try_at - clock_timestamp()) END AS try_in, e.tries, greatest(e.crowd, e.returned)
+            ELSE date_part('epoch', e.try_at - clock_timestamp()) END AS try_in, e.tries, e.returned,
+       greatest(e.crowd, e.returned), held.since IS NOT NULL
 FROM unnest(%(tenants)s::text[], %(hosts)s::text[]) AS a(tenant, host)
 LEFT JOIN punctual_host l ON l.host = a.host
 LEFT JOIN punctual_host_health e ON e.tenant = a.tenant AND e.host = a.host

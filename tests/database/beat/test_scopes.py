@@ -16,10 +16,11 @@ from tasks_app.engine.watch.why import why_task
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.start import start
 from tasks_app.models import Curb, CurbPermit, Safeguard, ScheduleTask, ScopeMinute, ScopeOutcome, TaskBatch, TypeLimit
-from tests.support.engine import claim_due, make_due
+from tests.support.engine import claim_due, make_due, run_due
 from tests.support.marks import commits
 from tests.support.moves import FINAL, away, settled
 from tests.support.operators import operator
+from tests.support.receiver import HERE, Reply, receiver
 from tests.support.safeguards import PATIENT, Beat, look, many, ran, watched
 
 pytestmark = commits
@@ -196,6 +197,31 @@ def test_callbacks_that_fail_hold_back_no_other_callback():
     look(60)
 
     assert (on(), Curb.objects.count()) == ({}, 0)
+
+
+def test_calls_that_fail_slow_the_retries_of_that_tenant_to_that_host(settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"OUTGOING_ALLOW": HERE, "HOST_FAILURES": 1_000}
+    with receiver() as failing, receiver() as healthy:
+        failing.reply = lambda call: Reply(500)
+        for there, tenant, number in ((healthy, "acme", 20), (failing, "acme", 250), (healthy, "beta", 5)):
+            payload = {"url": there.url, "sign": ""}
+            tasks = [{"key": f"{there.url} {n}", "payload": payload} for n in range(number)]
+            schedule_many(HTTP_CALLBACK, tasks, tenant=tenant)
+        run_due()
+        subject = f"tenant:acme/host:{failing.url.split('/')[2]}"
+        look()
+        look(60)
+        assert on() == {("failures", subject): 1}
+
+        make_due(*ScheduleTask.objects.filter(status="FAIL").values_list("id", flat=True))
+        Curb.objects.update(rate=5.0, permits=0.0, filled_at=Now())
+        before = len(failing.calls)
+        schedule_many(HTTP_CALLBACK, [{"key": "new", "payload": {"url": failing.url, "sign": ""}}], tenant="acme")
+        schedule_many(HTTP_CALLBACK, [{"key": "new", "payload": {"url": failing.url, "sign": ""}}], tenant="beta")
+        run_due()
+
+        assert 2 <= len(failing.calls) - before < 50  # what is no retry, and what the rate lets through
+        assert ScheduleTask.objects.filter(error_code=HELD_BACK, due_at__gt=Now()).count() > 200
 
 
 def test_successes_before_the_first_failure_count():

@@ -14,7 +14,7 @@ from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.watch.unit_story import story
 from tasks_app.engine.watch.why import why_task
 from tasks_app.engine.worker.batch_run import BatchRun
-from tasks_app.engine.worker.heartbeat import Heartbeat
+from tasks_app.engine.worker.heartbeat import Pulse
 from tasks_app.engine.worker.telling import tell
 from tasks_app.lifecycle.progress import Told, progress_of, tell_progress
 from tasks_app.lifecycle.reap import reap
@@ -39,18 +39,17 @@ class Heart:
         self.run = BatchRun(batch, REGISTRY.require(batch.task_type))
         for task in batch.tasks:
             self.run.begin(task)
-        self._thread = Heartbeat()
-        self._thread.watch(self.run)
+        self._pulse = Pulse(self.run)
 
     def tick(self) -> None:
         """A moment later: nothing is due but what is not to wait."""
-        self._thread._told_at = self._thread._looked_at = float("-inf")
-        self._thread.tick(self.run)
+        self._pulse._told_at = self._pulse._looked_at = float("-inf")
+        self._pulse.tick()
 
     def beat(self) -> None:
         """The next heartbeat is due."""
-        self._thread._beaten_at = float("-inf")
-        self._thread.tick(self.run)
+        self._pulse._beaten_at = float("-inf")
+        self._pulse.tick()
 
 
 def progress(task_id: int) -> tuple[float | None, str] | None:

@@ -1,5 +1,8 @@
-"""How a worker makes the calls of a batch of HTTP_CALLBACK: many at once, no more of a host than it allows."""
+"""How a worker makes the calls of HTTP_CALLBACK: those of several batches side by side.
+
+No endpoint and no tenant has all connections of a process."""
 
 from .batch import run_callbacks
+from .clerk import end_callbacks, hand_over
 
-__all__ = ["run_callbacks"]
+__all__ = ["end_callbacks", "hand_over", "run_callbacks"]

@@ -1,8 +1,10 @@
-"""A batch of callbacks: what they need is read once for all, the calls are made side by side, and what was seen of the
-hosts is written down once."""
+"""A batch of callbacks: what they need is read once for all, the calls go out beside those of other batches, and what
+was seen of the hosts is written down about once a second."""
 
 import logging
-from collections.abc import Iterator, Set
+import threading
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,24 +16,32 @@ from tasks_app import outgoing
 from tasks_app.conf import conf
 from tasks_app.core.callbacks import Callback
 from tasks_app.core.errors import InvalidTask, UnrecoverableError
-from tasks_app.core.hosts import host_of
+from tasks_app.core.hosts import HOST_UNWELL, host_of, until_tried
 from tasks_app.core.parameters import BAD_PAYLOAD
 from tasks_app.core.receivers import receiver_of
-from tasks_app.core.task import Task
+from tasks_app.core.safeguards import HOST
+from tasks_app.core.task import Returned, Task
 from tasks_app.engine import tracing
+from tasks_app.engine.wakeup import SENDER
 from tasks_app.engine.worker.batch_run import BatchRun, again_on_infrastructure_fault
-from tasks_app.engine.worker.modes import run_in_threads
-from tasks_app.engine.worker.outcomes import outcome_of
+from tasks_app.engine.worker.interruption import OverShutdown, OverTime, interrupt_thread, over_time
+from tasks_app.engine.worker.modes import note_ended
+from tasks_app.engine.worker.outcomes import Fault, outcome_of
+from tasks_app.engine.worker.shift import Ended
 from tasks_app.engine.worker.surroundings import surrounded
-from tasks_app.lifecycle import hosts
-from tasks_app.lifecycle.hosts import NOTHING_KNOWN, Called
+from tasks_app.lifecycle import hosts, scopes
+from tasks_app.lifecycle.hosts import NOTHING_KNOWN, Called, Leave, unwell_words
 from tasks_app.lifecycle.named_secrets import opened
+from tasks_app.lifecycle.settle import Settled
 from tasks_app.sql import array
 from tasks_app.sql import run as run_sql
 
+from . import lines
 from .answers import NO_ANSWER, REFUSED, HostFailed, result_of
-from .lines import HostShift, Line
+from .endpoints import endpoint_of
+from .lines import Line
 from .requests import Prepared, Secrets, request_of
+from .switchboard import POLL_SECONDS, Call, switchboard
 
 log = logging.getLogger(__name__)
 
@@ -39,30 +49,157 @@ OWN_SHARE = 0.95  # of a job's own time-out that the call may take: it ends befo
 
 
 def run_callbacks(run: BatchRun) -> None:
-    """Make the calls of the batch, as many at once as CALLBACK_CONNECTIONS says."""
-    prepared = _prepared(run)
-    if not prepared:
-        return
-    batch_no, most = run.batch.batch_no, conf().CALLBACK_CONNECTIONS
-    wanted: dict[Called, list[Task]] = {}
-    for task, one in prepared.values():
-        wanted.setdefault(Called(task.tenant, one.host), []).append(task)
-    numbers = {called: len(tasks) for called, tasks in wanted.items()}
-    leaves = again_on_infrastructure_fault(lambda: hosts.ask(batch_no, numbers, most))
-    secrets = again_on_infrastructure_fault(lambda: opened(_secrets_of(prepared)))
-    calls = _Calls({task_id: one for task_id, (_, one) in prepared.items()}, secrets)
-    lines = [Line(called, leaves.get(called, NOTHING_KNOWN), tasks) for called, tasks in wanted.items()]
-    # This run's own: the calls of another batch need other things.
-    run.handler = replace(run.handler, call=surrounded(run, calls.perform, each=True), concurrency=most)
+    """Make the calls of the batch, and return when they have ended."""
+    batch = OpenBatch(run, threading.Event())
+    batch.open()
+    while not batch.tick():
+        batch.wake.wait(POLL_SECONDS)
+        batch.wake.clear()
+    batch.close()
 
-    def release(of: Set[str]) -> None:
+
+class OpenBatch:
+    """A batch whose calls are being made. The switchboard takes calls from its lines, under its own lock; all else is
+    done by one thread, its driver: it keeps the times and writes the outcomes."""
+
+    def __init__(self, run: BatchRun, wake: threading.Event) -> None:
+        self.run = run
+        self.wake = wake  # set when its calls have ended, or have news of a host
+        self.ended: list[Ended] = []
+        self.working: dict[int, Call] = {}  # by task id
+        self.hold_until = time.monotonic() + lines.HOLD_SECONDS
+        self.lines: list[Line] = []
+        self._leaves: dict[Called, Leave] = {}
+        self._held: set[str] = set()  # hosts of which it has places
+        self._stop_by: float | None = None
+        self._stopped = False
+
+    def open(self) -> None:
+        """Read what the calls need, and let them begin."""
+        run, batch_no = self.run, self.run.batch.batch_no
+        run.busy = 0.0
+        prepared = _prepared(run)
+        for task, outcome in _held_back(batch_no, prepared):
+            run.end(task, outcome)
+            del prepared[task.id]
+        wanted: dict[Called, list[Task]] = {}
+        for task, one in prepared.values():
+            wanted.setdefault(Called(task.tenant, one.host), []).append(task)
+        if wanted:
+            numbers = {called: len(tasks) for called, tasks in wanted.items()}
+            most = conf().CALLBACK_CONNECTIONS
+            self._leaves = again_on_infrastructure_fault(lambda: hosts.ask(batch_no, numbers, most))
+            secrets = again_on_infrastructure_fault(lambda: opened(_secrets_of(prepared)))
+            calls = _Calls({task_id: one for task_id, (_, one) in prepared.items()}, secrets)
+            self.call = surrounded(run, calls.perform, each=True)
+            self._held = {called.host for called, leave in self._leaves.items() if leave.places}
+        self.lines = [
+            Line(self, endpoint_of(called), self._leaves.get(called, NOTHING_KNOWN), tasks)
+            for called, tasks in wanted.items()
+        ]
+        switchboard().open(self)
+
+    # Under the lock of the switchboard.
+
+    @property
+    def begun(self) -> bool:
+        """Whether all of its calls have begun, or were sent back."""
+        return not any(line.waiting for line in self.lines)
+
+    def note_if_over(self) -> None:
+        if not self.working and self.begun:
+            self.wake.set()
+
+    def send_back(self, returned: Sequence[tuple[Task, Returned]]) -> None:
+        now = time.monotonic()
+        self.ended += [Ended(task, None, Fault(outcome), False, now) for task, outcome in returned]
+
+    @property
+    def over(self) -> bool:
+        return self.begun and not self.working and not self.ended
+
+    # The driver's.
+
+    def tick(self) -> bool:
+        """Note what has ended. Returns whether all of it has."""
+        run = self.run
+        if run.halted and not self._stopped:
+            self._stopped = True
+            switchboard().stop(self)
+        if run.ending:
+            self._stop_by = self._stop_by or time.monotonic() + conf().SHUTDOWN_SECONDS
+        ended = switchboard().collect(self)
+        run.busy += sum(one.at - run.begun.get(one.task.id, one.at) for one in ended) / conf().CALLBACK_CONNECTIONS
+        note_ended(run, ended, None)
+        self._give_up_overdue()
+        if self._held:
+            self._let_others_call()
+        over = switchboard().is_over(self)
+        if not over and (any(line.has_news for line in self.lines) or (run.done and run.is_old())):
+            self._note_hosts()
+            self._count_returned()
+            run.flush_if_old()
+        return over
+
+    def close(self) -> None:
+        """All of its calls have ended: write what is left. What was never begun is due again."""
+        batch_no = self.run.batch.batch_no
         with _outcomes_matter_more(batch_no):
-            hosts.release(batch_no, {called: leave for called, leave in leaves.items() if called.host in of})
+            again_on_infrastructure_fault(lambda: hosts.release(batch_no, self._leaves))
+        self._note_hosts()
+        self._count_returned()
+        self.run.return_rest()
+        self.run.flush(finish=True)
+        switchboard().close(self)
 
-    run_in_threads(run, shift=HostShift(run, lines, release))
-    with _outcomes_matter_more(batch_no):
-        again_on_infrastructure_fault(lambda: hosts.release(batch_no, leaves))
-        again_on_infrastructure_fault(lambda: hosts.note(batch_no, {line.called: line.seen for line in lines}, leaves))
+    def _note_hosts(self) -> None:
+        batch_no = self.run.batch.batch_no
+        with _outcomes_matter_more(batch_no):
+            if self.lines and (tried := switchboard().take_tried(self)):
+                scopes.note_calls(tried, self.run.batch.tasks[0].lane)
+        seen, known = switchboard().take_seen(self)
+        if not seen:
+            return
+        with _outcomes_matter_more(batch_no):
+            noted = again_on_infrastructure_fault(lambda: hosts.note(batch_no, seen, known))
+            for row in noted.failing.values():
+                if row.unwell:
+                    switchboard().shut(Called(row.tenant, row.host), max(0.0, row.try_in or 0.0))
+            for called in noted.well_again:
+                SENDER.wake(hosts.release_waiting(called))
+
+    def _count_returned(self) -> None:
+        """What is about to be written as waiting for a host that has become well meanwhile, does not wait."""
+        returned = switchboard().take_returned(self)
+        if not returned:
+            return
+        with _outcomes_matter_more(self.run.batch.batch_no):
+            for called in hosts.count_returned(returned):
+                self.run.done = [_hurried(one) if _waits_for(one, called) else one for one in self.run.done]
+
+    def _give_up_overdue(self) -> None:
+        now = time.monotonic()
+        for call in list(self.working.values()):
+            task = call.task
+            timeout = self.run.timeout_of(task)
+            overdue = now - self.run.begun[task.id] > timeout
+            if not overdue and (self._stop_by is None or now < self._stop_by):
+                continue
+            if not switchboard().give_up(self, call):
+                continue  # it has just ended after all
+            if overdue:
+                self.run.end(task, outcome_of(over_time(timeout)))
+            # Else it can't be stopped for certain, so it has no outcome: its lease decides.
+            interrupt_thread(call.thread, OverTime if overdue else OverShutdown)
+
+    def _let_others_call(self) -> None:
+        """The places of a host that this batch is done with; what it still asks of others may take long."""
+        done = self._held - switchboard().left_hosts(self)
+        if done:
+            self._held -= done
+            leaves = {called: leave for called, leave in self._leaves.items() if called.host in done}
+            with _outcomes_matter_more(self.run.batch.batch_no):
+                hosts.release(self.run.batch.batch_no, leaves)
 
 
 @contextmanager
@@ -92,6 +229,26 @@ def _prepared(run: BatchRun) -> dict[int, tuple[Task, Prepared]]:
             run.begin(task)
             run.end(task, outcome_of(error))
     return found
+
+
+def _waits_for(one: Settled, called: Called) -> bool:
+    outcome = one.outcome
+    if not isinstance(outcome, Returned) or outcome.code != HOST_UNWELL or one.task.tenant != called.tenant:
+        return False
+    return outcome.reason.startswith(unwell_words(called.host))
+
+
+def _hurried(one: Settled) -> Settled:
+    return one._replace(outcome=replace(one.outcome, delay=until_tried(0.0, 0, 0)))
+
+
+def _held_back(batch_no: UUID, prepared: dict[int, tuple[Task, Prepared]]) -> list[tuple[Task, Returned]]:
+    """Retries that wait since a safeguard slows those of their endpoint."""
+    retries: dict[str, list[Task]] = {}
+    for task, one in prepared.values():
+        if task.attempt > 1:
+            retries.setdefault(HOST + one.host, []).append(task)
+    return again_on_infrastructure_fault(lambda: scopes.held_back(batch_no, retries)) if retries else []
 
 
 def _callback(run: BatchRun, task: Task) -> Callback:
