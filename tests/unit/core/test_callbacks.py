@@ -135,4 +135,5 @@ def test_a_rate_without_a_burst_allows_a_seconds_worth():
 
 
 def test_tries_of_a_host_come_further_and_further_apart():
-    assert [try_after(n, 15) for n in (0, 1, 2, 5, 50)] == [15, 30, 60, 300, 300]
+    assert [try_after(n, 5) for n in (0, 1, 2, 5, 50)] == [5, 10, 20, 25, 25]
+    assert [try_after(n, 60) for n in (0, 1)] == [60, 60]  # no sooner than the setting says
