@@ -106,7 +106,7 @@ def ask_for_stacks(memory: mmap.mmap) -> None:
 
 
 def read_marks(memory: mmap.mmap) -> list[Mark]:
-    """Those that are set. One that is being set meanwhile may be half there; who reads it twice finds out."""
+    """Those that are set. A mark written during the read may be incomplete; a second read shows that."""
     found = []
     for slot in range(_SLOTS, _SIZE, _SLOT.size):
         if _NUMBER.unpack_from(memory, slot)[0]:

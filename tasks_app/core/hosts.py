@@ -96,7 +96,7 @@ def until_well(seconds: float, place: int, crowd: int) -> float:
 
 
 def until_tried(seconds: float, asking: int, crowd: int) -> float:
-    """Seconds after which a task asks again for a host that is tried in so many, as so many others do already."""
+    """Seconds until a task is due again whose host is tried in `seconds`, when `asking` others are due then, too."""
     if asking < ASKING:
         return max(0.0, seconds) + 1.0 + random.uniform(0.0, 1.0)
     longest = FOLLOW_SECONDS + crowd / MOST_ASKING

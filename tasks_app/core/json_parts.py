@@ -1,4 +1,4 @@
-"""How many parts a JSON text has, counted before it is read: each takes memory and time many times its own size."""
+"""How many parts a JSON text has, counted before parsing: each costs many times its size in memory and time."""
 
 MOST_PARTS = 250_000
 

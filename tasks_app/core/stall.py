@@ -30,7 +30,7 @@ class Judge:
         return self._silent
 
     def look(self, seconds: float, pulse: int, marks: Sequence[Mark]) -> Mark | None:
-        """What the process has hung on for longer than the limit; None: nothing. `seconds`: since the last look."""
+        """The mark that the process has hung on for longer than the limit, or None. `seconds`: since the last poll."""
         used = {mark.number: self._cpu(mark.native_id) or 0.0 for mark in marks}
         self._since = {number: self._since.get(number, cpu) for number, cpu in used.items()}
         # The innermost mark of each thread: the others are what that one is part of.
@@ -46,7 +46,7 @@ class Judge:
         return self._holder(inner, used) if self._silent >= self._limit else None
 
     def _holder(self, inner: Sequence[Mark], used: dict[int, float]) -> Mark | None:
-        """Who keeps all other threads from running: the only one that computes. None: none does for long."""
+        """The mark of the thread that blocks all others: the only one using CPU. None: no thread has for long."""
         before = self._since | self._before  # of marks that were set since then: when they were first seen
         spent = {mark: used[mark.number] - before[mark.number] for mark in inner}
         mark = max(spent, key=spent.__getitem__, default=UNKNOWN)

@@ -88,7 +88,7 @@ NOTHING_KNOWN = Leave()
 
 
 def unwell_words(host: str) -> str:
-    """With which the error of a task begins that waits for this host."""
+    """The start of the error text of a task that waits for this host."""
     return f"{host} is unwell:"
 
 

@@ -72,7 +72,7 @@ def note_params(kind: Kind, item: str, place: str, beat: str, stack: str) -> dic
 
 
 def release_changed() -> int:
-    """Take up again what was changed since a beat hung on it, and forget what has been well for long; how many."""
+    """Release items that changed since a beat hung on them, and forget unskipped ones after a day; returns how many."""
     gone = run("release_changed", {"forget": FORGET_HOURS})
     SKIPPED.forget(gone)
     for kind, place, item in gone:

@@ -1,4 +1,4 @@
-"""Tasks that were sent back until something is over, and are released when it is."""
+"""Tasks that were sent back until a condition clears, and their release when it does."""
 
 from functools import cache
 
@@ -22,8 +22,8 @@ def release(task_type: str, tenant: str, code: str, words: str) -> dict[int, flo
 
 
 def release_slowly(task_type: str, tenant: str, code: str, words: str, most: int = MOST_RELEASED) -> dict[int, float]:
-    """The same, one after the other and faster and faster: what comes back is not to be more than what they wait for
-    can take, nor to stand in the way of other tasks."""
+    """The same, one by one at a rising rate: the released tasks must neither overload what they wait for
+    nor crowd out other tasks."""
     asked = {"task_type": task_type, "tenant": tenant, "code": code, "words": words}
     rows = run("release_waiting", asked | {"most": most, "after": _waits()[:most]})
     return {shard: due for shard, due, _ in rows}

@@ -32,7 +32,7 @@ from tasks_app.sql import filled
 
 log = logging.getLogger(__name__)
 
-LOOKS = 10  # of the observer within the limit
+LOOKS = 10  # polls of the observer within the limit
 # Times the limit after which the beat's own timer ends it: the process 1 of a container can't be killed.
 ENDS_ITSELF = 2
 STACK_SECONDS = 1.0  # that the stacks may take to arrive

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def items_skipped(status: SchedulerStatus) -> Iterator[Problem]:
-    """Which they are is for operators."""
+    """Only operators see the names of the items."""
     if skipped := [one for one in status.stalls if one.skipped]:
         yield trouble(
             said_of(

@@ -142,7 +142,7 @@ class OpenBatch:
         return over
 
     def close(self) -> None:
-        """All of its calls have ended: write what is left. What was never begun is due again."""
+        """All of its calls have ended: write the remaining outcomes. Tasks that never started become due again."""
         batch_no = self.run.batch.batch_no
         with _outcomes_matter_more(batch_no):
             again_on_infrastructure_fault(lambda: hosts.release(batch_no, self._leaves))
@@ -169,7 +169,7 @@ class OpenBatch:
                 SENDER.wake(hosts.release_waiting(called))
 
     def _count_returned(self) -> None:
-        """What is about to be written as waiting for a host that has become well meanwhile, does not wait."""
+        """Tasks about to be written as waiting for a host that has recovered meanwhile become due within seconds."""
         returned = switchboard().take_returned(self)
         if not returned:
             return
@@ -193,7 +193,7 @@ class OpenBatch:
             interrupt_thread(call.thread, OverTime if overdue else OverShutdown)
 
     def _let_others_call(self) -> None:
-        """The places of a host that this batch is done with; what it still asks of others may take long."""
+        """Release the slots of hosts this batch has finished with; its calls to other hosts may take long."""
         done = self._held - switchboard().left_hosts(self)
         if done:
             self._held -= done

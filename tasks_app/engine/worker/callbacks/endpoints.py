@@ -44,7 +44,7 @@ class Endpoint:
         self._booked_until = 0.0
 
     def usual_seconds(self) -> float:
-        """That a call takes, about; no less than the one that has been in progress longest."""
+        """The typical duration of a call; at least the age of the oldest call in progress."""
         if not self.calls:
             return self.seconds or 0.001
         return max(self.seconds or 0.001, time.monotonic() - next(iter(self.calls.values())))
@@ -86,7 +86,7 @@ class Endpoint:
 
 
 class Connections:
-    """Who has how many of the connections of this process."""
+    """How many of this process's connections each host, tenant and speed class uses."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -172,7 +172,7 @@ _known: OrderedDict[Called, Endpoint] = OrderedDict()
 
 
 def endpoint_of(called: Called) -> Endpoint:
-    """As this process knows it. The one that was asked for the longest time ago is forgotten first."""
+    """This process's record of an endpoint. The least recently used one is evicted first."""
     found = _known.setdefault(called, Endpoint(called))
     _known.move_to_end(called)
     if len(_known) > REMEMBERED:

@@ -126,7 +126,7 @@ class Line:
         return seen
 
     def after_trial(self, error: HostFailed, others: int) -> Returned:
-        """The task that tried a host without success comes again, behind the others of its batch; no retry is used."""
+        """The task whose try of the host failed is due again after the others of its batch; no retry is used."""
         seconds = max(self._next_try(), error.after or 0.0)
         words = f"{self._unwell_words()} It tried: {error}"
         self.returned += 1
@@ -201,7 +201,7 @@ class Queue:
         return (line for endpoints in self._tenants.values() for lines in endpoints.values() for line in lines)
 
     def next(self, connections: Connections) -> Line | None:
-        """The line whose first task goes out next, of whom has the fewest calls in progress; None if none may."""
+        """The line whose first task is called next, fewest calls in progress first; None if no call may start."""
         for tenant in sorted(self._tenants, key=connections.of_tenant):
             endpoints = self._tenants[tenant]
             if connections.has_tenant_room(tenant) and (found := _next_of(endpoints, connections)) is not None:

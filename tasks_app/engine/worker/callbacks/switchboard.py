@@ -103,7 +103,7 @@ class Switchboard:
             batch.note_if_over()
 
     def take_seen(self, batch: "OpenBatch") -> tuple[dict[Called, Seen], dict[Called, Leave]]:
-        """What came back from the hosts of a batch since the last time, and what had been known of them."""
+        """New results from the hosts of a batch since the previous call, and the state of the hosts before."""
         with self._lock:
             lines = [line for line in batch.lines if line.seen != NOTHING_SEEN]
             known = {line.called: line.leave for line in lines}
@@ -122,7 +122,7 @@ class Switchboard:
         return {called: number for called, number in returned.items() if number}
 
     def shut(self, called: Called, seconds: float) -> None:
-        """This host is unwell for that tenant: what waits for it is sent back, whatever batch it is of."""
+        """This host is unreachable for that tenant: its waiting tasks are sent back, in every open batch."""
         with self._lock:
             for batch in self._batches:
                 for line in batch.lines:
@@ -169,7 +169,7 @@ class Switchboard:
         while self._threads < most:
             self._threads += 1
             threading.Thread(target=self._serve, name="punctual-callbacks", daemon=True).start()
-        self._work.notify()  # who takes a call wakes the next thread
+        self._work.notify()  # a thread that takes a call wakes the next one
 
     def _serve(self) -> None:
         try:
