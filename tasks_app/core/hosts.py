@@ -103,9 +103,9 @@ def until_tried(seconds: float, asking: int, crowd: int) -> float:
     return max(0.0, seconds) + FOLLOW_SECONDS + random.uniform(0.0, longest)
 
 
-def behind_others(seconds: float, others: int, crowd: int) -> float:
-    """Seconds after which the one that tried such a host in vain asks again: when the others have had their turn."""
-    return max(0.0, seconds) + 1.0 + _spread(others, crowd)
+def behind_others(seconds: float) -> float:
+    """Seconds until the task whose try failed is due again: after those that ask for the next try."""
+    return max(0.0, seconds) + 3.0
 
 
 def _spread(place: int, crowd: int) -> float:

@@ -298,8 +298,9 @@ class BatchRun:
             tasks = [task for task in tasks if task.id in begun]
         lateness = [(begun[task.id] + due_zero - task.due) * 1000 for task in tasks]
         # From the first call on: the way there is fixed cost, of which a larger batch has no more.
-        took = time.monotonic() - next(iter(begun.values())) - self.held if begun else 0.0
-        took = took if self.busy is None else self.busy
+        took = self.busy
+        if took is None:
+            took = time.monotonic() - next(iter(begun.values())) - self.held if begun else 0.0
         return BatchFigures(int(took * 1_000_000), histogram(lateness))
 
 

@@ -7,10 +7,18 @@ import logging
 import os
 import threading
 
-from celery.signals import worker_init, worker_process_init, worker_process_shutdown, worker_ready, worker_shutting_down
+from celery.signals import (
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutdown,
+    worker_shutting_down,
+)
 from django.db import DatabaseError, InterfaceError, connections
 
 from tasks_app.conf import conf
+from tasks_app.core.callbacks import LONGEST_SECONDS as LONGEST_CALL
 from tasks_app.core.memory import keep_what_is_loaded
 from tasks_app.database import our_connection, tune_connections
 from tasks_app.engine import nodes, tracing
@@ -150,8 +158,22 @@ def warm_up() -> None:
 def end_child(**_: object) -> None:
     """It ends without what Python does at the end of a program, such as sending the last spans."""
     if _is_ours:
-        end_callbacks(conf().SHUTDOWN_SECONDS + conf().TIMEOUT_GRACE_SECONDS)
+        _end_callbacks()
         tracing.flush(FLUSH_SECONDS)
+
+
+@worker_shutdown.connect
+def end_solo(**_: object) -> None:
+    """With -P solo this process has made the calls itself."""
+    if _is_ours:
+        _end_callbacks()
+
+
+def _end_callbacks() -> None:
+    """A child that is replaced has as long as its calls may take; at a shutdown there is less time."""
+    if not shutdown.requested():
+        end_callbacks(LONGEST_CALL)
+    end_callbacks(conf().SHUTDOWN_SECONDS + conf().TIMEOUT_GRACE_SECONDS)
 
 
 @worker_ready.connect

@@ -152,6 +152,7 @@ class Watchdog(threading.Thread):
 def end_process(run: BatchRun, reason: Interrupted) -> None:
     """The handler ignores its interruption: settle in its place, and end the process with it."""
     log.error("worker.stuck batch=%s type=%s reason=%r", run.batch.batch_no, run.handler.name, reason.message)
+    end_callbacks(conf().TIMEOUT_GRACE_SECONDS)  # first: once its tasks are settled, they may run again
     try:
         if run.settling.acquire(timeout=0):
             run.settling.release()
@@ -159,7 +160,6 @@ def end_process(run: BatchRun, reason: Interrupted) -> None:
     except Exception as error:
         # The lease brings the tasks back instead.
         log.error("worker.stuck_unsettled batch=%s error=%r", run.batch.batch_no, str(error).strip())
-    end_callbacks(conf().TIMEOUT_GRACE_SECONDS)
     logging.shutdown()
     os._exit(70)
 

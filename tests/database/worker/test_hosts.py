@@ -275,6 +275,8 @@ def test_of_those_that_wait_for_a_host_a_few_ask_when_it_is_tried_and_the_others
     make_due(*waiting)
     run_due()  # one tries it without success, and comes again behind the others
     assert (health(there).tries, health(there).returned, health(there).crowd) == (1, 30, 30)
+    late = sorted((row(one).due_at - health(there).try_at).total_seconds() for one in waiting)
+    assert late[19] < 4 and late[21] > 119
 
     HostHealth.objects.update(crowd=100_000)
     make_due(*waiting)

@@ -3,6 +3,7 @@
 import logging
 import os
 import threading
+import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
@@ -79,13 +80,17 @@ def hand_over(run: BatchRun, around: ExitStack) -> None:
 
 
 def end_callbacks(seconds: float) -> None:
-    """No further call begins; those in progress have so many seconds, and what has ended is written."""
-    if _the_clerk is None or not _the_clerk.is_alive():
+    """No further call begins; those in progress have so many seconds, less from a shutdown on, and what has ended is
+    written."""
+    clerk = _the_clerk
+    if clerk is None or not clerk.is_alive():
         return
-    _the_clerk.end()
-    _the_clerk.join(seconds)
-    if _the_clerk.is_alive():
-        log.warning("callbacks.left seconds=%g", seconds)
+    clerk.end()
+    began, hurried = time.monotonic(), shutdown.requested()
+    while clerk.is_alive() and time.monotonic() - began < seconds and shutdown.requested() == hurried:
+        clerk.join(min(seconds, POLL_SECONDS))
+    if clerk.is_alive():
+        log.warning("callbacks.left seconds=%.1f", time.monotonic() - began)
 
 
 _the_clerk: Clerk | None = None
@@ -93,9 +98,10 @@ _the_clerk: Clerk | None = None
 
 def _clerk() -> Clerk:
     global _the_clerk
-    if _the_clerk is None or _the_clerk.ending:
-        _the_clerk = Clerk()
-        _the_clerk.start()
+    if _the_clerk is None or _the_clerk.ending or not _the_clerk.is_alive():
+        clerk = Clerk()
+        clerk.start()
+        _the_clerk = clerk
     return _the_clerk
 
 

@@ -101,6 +101,8 @@ class Line:
             self.seen.failed.append(task.id)
             self.seen.error, self.seen.least = str(error), error.after
             if self.on_trial or self.failures >= conf().HOST_FAILURES:
+                if self.on_trial:
+                    self.leave = replace(self.leave, asking=0)  # for the next try
                 self.on_trial, self.has_news = False, True
                 return self._sent_back(max(self._next_try(), error.after or 0.0))
         elif error is None or isinstance(error, Declined | NotNow):
@@ -125,12 +127,12 @@ class Line:
         self.seen, self.has_news = Seen(), False
         return seen
 
-    def after_trial(self, error: HostFailed, others: int) -> Returned:
+    def after_trial(self, error: HostFailed) -> Returned:
         """The task whose try of the host failed is due again after the others of its batch; no retry is used."""
         seconds = max(self._next_try(), error.after or 0.0)
         words = f"{self._unwell_words()} It tried: {error}"
         self.returned += 1
-        return Returned(HOST_UNWELL, words, delay=behind_others(seconds, others, self.leave.crowd))
+        return Returned(HOST_UNWELL, words, delay=behind_others(seconds))
 
     def _sent_back(self, seconds: float) -> SentBack:
         """All that wait; the host is tried in so many seconds."""

@@ -32,6 +32,7 @@ POLL_SECONDS = 0.05
 AHEAD_SECONDS = 0.1  # the next batch is taken when all quick calls that wait can begin within this time ...
 PATIENCE_SECONDS = 1.0  # ... or after this time
 NOTHING_SEEN = Seen()
+MOST_OPEN = 128  # batches at the same time
 UNSETTLED = 16  # batches whose calls have ended and are not written yet, before the next batch is taken
 
 
@@ -155,10 +156,12 @@ class Switchboard:
                 self._room.wait(POLL_SECONDS / 5)
 
     def _takes_more(self, *, patient: bool) -> bool:
-        if sum(batch.over for batch in self._batches) > UNSETTLED:
+        if sum(batch.over for batch in self._batches) > UNSETTLED or len(self._batches) > MOST_OPEN:
             return False
         if not patient:
             return True
+        if not self._connections.free:
+            return False
         endpoints = {line.endpoint for queue in self._queues.values() for line in queue}
         return self._connections.seconds_of(endpoints) <= AHEAD_SECONDS
 
@@ -251,7 +254,7 @@ class Switchboard:
             self._connections.end(line.endpoint, call, failed=failed)
             tried, returned = line.on_trial, line.note(task, error)
             if tried and failed:
-                error = Fault(line.after_trial(error, len(returned)))
+                error = Fault(line.after_trial(error))
             line.batch.ended.append(Ended(task, answer, error, False, now))
             self._send_back(line, returned)
             if line.has_news:
