@@ -29,7 +29,7 @@ class Judge:
         """For how many seconds the process has computed without a pulse."""
         return self._silent
 
-    def look(self, seconds: float, pulse: int, marks: Sequence[Mark]) -> Mark | None:
+    def poll(self, seconds: float, pulse: int, marks: Sequence[Mark]) -> Mark | None:
         """The mark that the process has hung on for longer than the limit, or None. `seconds`: since the last poll."""
         used = {mark.number: self._cpu(mark.native_id) or 0.0 for mark in marks}
         self._since = {number: self._since.get(number, cpu) for number, cpu in used.items()}

@@ -32,7 +32,7 @@ from tasks_app.sql import filled
 
 log = logging.getLogger(__name__)
 
-LOOKS = 10  # polls of the observer within the limit
+POLLS = 10  # polls of the observer within the limit
 # Times the limit after which the beat's own timer ends it: the process 1 of a container can't be killed.
 ENDS_ITSELF = 2
 STACK_SECONDS = 1.0  # that the stacks may take to arrive
@@ -75,7 +75,7 @@ class Observer:
             if MARKS.asked:
                 faulthandler.dump_traceback(writes, all_threads=True)
             faulthandler.dump_traceback_later(ENDS_ITSELF * limit, exit=True, file=STDERR)
-            self._stopped.wait(limit / LOOKS)
+            self._stopped.wait(limit / POLLS)
         faulthandler.cancel_dump_traceback_later()
 
 
@@ -95,14 +95,14 @@ def _be_small(reads: int) -> None:
 
 def _observe(beat: int, reads: int, memory, limit: float, name: str) -> None:
     """Until the beat has ended: its end of the pipe is closed then."""
-    judge, pause, looked_at = Judge(limit, lambda thread: _cpu(beat, thread)), limit / LOOKS, time.monotonic()
+    judge, pause, polled_at = Judge(limit, lambda thread: _cpu(beat, thread)), limit / POLLS, time.monotonic()
     while True:
         if select.select([reads], [], [], pause)[0] and not os.read(reads, 65_536):
             return
         now = time.monotonic()
         # If this process was stopped as well, it has not seen what happened meanwhile.
-        mark = judge.look(min(now - looked_at, 2 * pause), read_pulse(memory), read_marks(memory))
-        looked_at = now
+        mark = judge.poll(min(now - polled_at, 2 * pause), read_pulse(memory), read_marks(memory))
+        polled_at = now
         if mark is None:
             continue
         if judge.silent > 2 * pause:

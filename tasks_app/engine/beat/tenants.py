@@ -59,12 +59,12 @@ def put_back(seconds: float = SECONDS) -> int:
 
 
 def _put_back_of(tenant: str, room: int | None, deadline: float) -> int:
-    if room is not None:  # the rest waits for the next time, when some of these are over
+    if room is not None:  # the rest waits for the next time, when some of these have ended
         return put_back_held(tenant, min(STEP, room)).tasks if room > 0 else 0
     tasks = 0
     while not _stopped.is_set() and time.monotonic() < deadline:
         step = put_back_held(tenant, STEP)
         tasks += step.tasks
         if not step.done:
-            break  # done, or somebody has locked what is left
+            break  # done, or the rest is locked
     return tasks

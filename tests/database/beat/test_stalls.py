@@ -194,7 +194,7 @@ def test_what_is_skipped_is_named_in_status_and_list_and_released_with_a_reason(
     skipped, hung = found["items_skipped"], found["beats_stalled"]
     assert (skipped.severity, hung.severity) == ("trouble", "notice")
     assert skipped.detail == "subscription acme/words (File words.py, line 17 in match)."
-    assert "acme" not in skipped.outward, "whoever may call the API reads this"
+    assert "acme" not in skipped.outward, "every caller of the API reads this"
     assert hung.detail == "part alarm (File words.py, line 17 in match)."
 
     hang(Kind.PART, "alarm", "alarm", times=1)

@@ -19,6 +19,7 @@ from tasks_app.engine.worker.batch_run import BatchRun
 from tasks_app.engine.worker.callbacks import end_callbacks
 from tasks_app.engine.worker.callbacks.batch import OpenBatch
 from tasks_app.engine.worker.callbacks.endpoints import endpoint_of
+from tasks_app.engine.worker.callbacks.switchboard import switchboard
 from tasks_app.engine.worker.executor import BatchReport, run_batch
 from tasks_app.lifecycle import hosts
 from tasks_app.lifecycle.hosts import Called
@@ -234,6 +235,22 @@ def test_when_one_batch_finds_a_host_unwell_the_others_stop_calling_it(quick, se
     assert {row(one).error_code for one in waiting} <= {"HOST_UNWELL", "HTTP_503"}
     assert len(quick.calls) < 8
     assert HostHealth.objects.get().unwell_since is not None
+
+
+def test_what_waits_in_an_open_batch_is_sent_back_when_its_host_is_found_unwell_elsewhere(quick, slow, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CALLBACK_CONNECTIONS": 1}
+    callback(slow, "gate")
+    first = opened()
+    slow.await_calls()
+    waiting = callbacks(quick, 10, "waiting")
+    second = opened()
+
+    switchboard().shut(Called("default", quick.url.split("/")[2]), 30.0)
+    slow.may_answer.set()
+    drive(first, second)
+
+    assert quick.calls == []
+    assert {row(one).error_code for one in waiting} == {"HOST_UNWELL"}
 
 
 def test_the_success_of_a_try_releases_what_waits_while_its_own_batch_is_still_open(quick, slow):

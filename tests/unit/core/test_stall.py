@@ -23,7 +23,7 @@ class Machine:
             if computes:
                 self.cpu[computes] += 1
                 self.cpu[0] += 1
-            if found := self.judge.look(1.0, self.pulse, marks):
+            if found := self.judge.poll(1.0, self.pulse, marks):
                 return found
         return None
 
