@@ -21,7 +21,7 @@ class Batch(Protocol):
 
 
 RUNNING: ContextVar[Task | Sequence[Task] | None] = ContextVar("punctual_task", default=None)
-BATCHES: list[Batch] = []  # one, but for tests that run a batch inside another
+BATCHES: list[Batch] = []  # one, or several whose callbacks are made side by side
 
 _wanted = False
 
@@ -52,9 +52,10 @@ def tasks_here() -> Sequence[Task]:
 
 def batch_here() -> Batch | None:
     """The batch of the handler; outside of any, the one that this process runs."""
-    if not BATCHES:
+    batches = tuple(BATCHES)  # another thread may close one meanwhile
+    if not batches:
         return None
     here = tasks_here()
-    if here and len(BATCHES) > 1:
-        return next((one for one in BATCHES if any(task is here[0] for task in one.tasks)), None)
-    return BATCHES[-1]
+    if here and len(batches) > 1:
+        return next((one for one in batches if any(task is here[0] for task in one.tasks)), None)
+    return batches[-1]

@@ -147,7 +147,7 @@ def _without_held(batch_no: UUID, tasks: list[Task], stopped: Collection[int]) -
     tenants = {task.tenant for task in tasks if task.id in stopped}
     held = hold_started(batch_no, sorted(stopped), sorted(tenants))
     if held:
-        log.info("task.held batch=%s tasks=%d", batch_no, len(held))
+        log.info("task.held batch=%s type=%s tasks=%d", batch_no, tasks[0].type, len(held))
     return [task for task in tasks if task.id not in held]
 
 
@@ -155,7 +155,7 @@ def _within_quotas(batch_no: UUID, tasks: list[Task], bounded: Collection[int]) 
     """Those that may run beside what runs of their tenants already."""
     held = hold_beyond(batch_no, [(task.id, task.tenant) for task in tasks if task.id in bounded])
     if held:
-        log.info("task.held batch=%s tasks=%d reason=max_running", batch_no, len(held))
+        log.info("task.held batch=%s type=%s tasks=%d reason=max_running", batch_no, tasks[0].type, len(held))
     return [task for task in tasks if task.id not in held]
 
 
@@ -167,7 +167,7 @@ def _within_safeguards(
     held = held_back(batch_no, {asked[0].type: asked}, all_types=True) if asked else []
     if not held:
         return tasks, []
-    log.info("task.held_back batch=%s tasks=%d", batch_no, len(held))
+    log.info("task.held_back batch=%s type=%s tasks=%d", batch_no, tasks[0].type, len(held))
     gone = {task.id for task, _ in held}
     return [task for task in tasks if task.id not in gone], held
 

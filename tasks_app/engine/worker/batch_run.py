@@ -168,9 +168,12 @@ class BatchRun:
 
     # Settling.
 
-    def flush_if_old(self) -> None:
-        if self.done and self.is_old():
-            self.flush(finish=False)
+    def flush_if_old(self) -> bool:
+        """Whether outcomes were written."""
+        if not self.done or not self.is_old():
+            return False
+        self.flush(finish=False)
+        return True
 
     def return_rest(self, outcome: Returned = Returned()) -> None:  # noqa: B008  (frozen)
         """What was never begun is due again; what was begun and has no outcome is left to its lease."""
@@ -225,7 +228,10 @@ class BatchRun:
         try:
             note_settled(written, watched=self.batch.watched)
         except (DatabaseError, InterfaceError) as error:
-            log.warning("scope.not_noted batch=%s error=%r", self.batch.batch_no, str(error).strip())
+            batch = self.batch
+            log.warning(
+                "scope.not_noted batch=%s type=%s error=%r", batch.batch_no, batch.task_type, str(error).strip()
+            )
             our_connection().close()
 
     def _release(self, written: list[Settled]) -> None:
@@ -239,7 +245,10 @@ class BatchRun:
         try:
             SENDER.wake(release_children(ended).dues)
         except (DatabaseError, InterfaceError) as error:
-            log.warning("task.not_released batch=%s error=%r", self.batch.batch_no, str(error).strip())
+            batch = self.batch
+            log.warning(
+                "task.not_released batch=%s type=%s error=%r", batch.batch_no, batch.task_type, str(error).strip()
+            )
             our_connection().close()
 
     def _settle(self, pending: list[Settled], *, finish: bool) -> int:

@@ -305,7 +305,10 @@ class _Watch:
         if reason.code == TIMEOUT:
             self._run.end(task, outcome_of(reason))
         # Else it can't be stopped for certain, so it has no outcome: its lease decides.
-        log.error("task.stuck batch=%s id=%s reason=%r", self._run.batch.batch_no, task.id, reason.message)
+        batch = self._run.batch
+        log.error(
+            "task.stuck batch=%s type=%s id=%s reason=%r", batch.batch_no, batch.task_type, task.id, reason.message
+        )
         self._loop.begin(self._shift, self._here, places=1)
 
     def _look_for_block(self, now: float, grace: float, reason: Interrupted) -> None:

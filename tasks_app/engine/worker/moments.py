@@ -38,7 +38,7 @@ def _await(run: BatchRun, task: Task) -> None:
     while task.id in run.early and not run.halted:
         pause = task.due - run.batch.clock.now()
         if time.monotonic() + pause > give_up or time.monotonic() > give_up:
-            log.warning("task.too_early batch=%s seconds=%.3f", run.batch.batch_no, pause)
+            log.warning("task.too_early batch=%s type=%s seconds=%.3f", run.batch.batch_no, run.batch.task_type, pause)
             _give_back(run, run.early)
             break
         pause = max(pause, run.ask_at - time.monotonic())

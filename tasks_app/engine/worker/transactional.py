@@ -150,7 +150,8 @@ class EffectsRun:
         return InterfaceError("tasks that are still ours could not be settled")
 
     def _wait(self, fault: Exception, faults: int) -> None:
-        log.warning("effects.again batch=%s error=%r", self._run.batch.batch_no, str(fault).strip())
+        batch = self._run.batch
+        log.warning("effects.again batch=%s type=%s error=%r", batch.batch_no, batch.task_type, str(fault).strip())
         if not is_lock_fault(fault):
             self._connection.close()
             leave_other_databases()  # it may have been the connection to one of them
@@ -170,7 +171,10 @@ class EffectsRun:
             try:
                 seen.update(still_ours(self._run.batch.batch_no, sorted(everyone)))
             except (DatabaseError, InterfaceError) as error:
-                log.warning("effects.unseen batch=%s error=%r", self._run.batch.batch_no, str(error).strip())
+                batch = self._run.batch
+                log.warning(
+                    "effects.unseen batch=%s type=%s error=%r", batch.batch_no, batch.task_type, str(error).strip()
+                )
             finally:
                 our_connection().close()
 
@@ -181,7 +185,14 @@ class EffectsRun:
 
     def _put_back(self, tasks: list[Task], error: Exception) -> None:
         """Locks fought over again and again are no fault of these tasks: due again soon, no retry used."""
-        log.error("effects.put_back batch=%s tasks=%d error=%r", self._run.batch.batch_no, len(tasks), str(error))
+        batch = self._run.batch
+        log.error(
+            "effects.put_back batch=%s type=%s tasks=%d error=%r",
+            batch.batch_no,
+            batch.task_type,
+            len(tasks),
+            str(error),
+        )
         self._connection.close()
         for task in tasks:
             self._run.end(task, Returned("INFRASTRUCTURE", str(error), delay=AGAIN_SECONDS))

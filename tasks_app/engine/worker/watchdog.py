@@ -159,7 +159,10 @@ def end_process(run: BatchRun, reason: Interrupted) -> None:
             _settle_for_stuck(run, reason)
     except Exception as error:
         # The lease brings the tasks back instead.
-        log.error("worker.stuck_unsettled batch=%s error=%r", run.batch.batch_no, str(error).strip())
+        batch = run.batch
+        log.error(
+            "worker.stuck_unsettled batch=%s type=%s error=%r", batch.batch_no, batch.task_type, str(error).strip()
+        )
     logging.shutdown()
     os._exit(70)
 

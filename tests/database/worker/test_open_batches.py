@@ -16,7 +16,7 @@ from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.worker import watchdog
 from tasks_app.engine.worker.batch_run import BatchRun
-from tasks_app.engine.worker.callbacks import end_callbacks
+from tasks_app.engine.worker.callbacks import end_callbacks, endpoints, lines
 from tasks_app.engine.worker.callbacks.batch import OpenBatch
 from tasks_app.engine.worker.callbacks.endpoints import endpoint_of
 from tasks_app.engine.worker.callbacks.switchboard import switchboard
@@ -213,6 +213,22 @@ def test_what_can_not_begin_soon_is_due_again_later_and_other_tasks_have_its_pla
     assert {row(one).attempt for one in ids} == {0}
     slow.may_answer.set()
     wait_success(first)
+
+
+def test_a_call_to_a_new_host_does_not_wait_in_a_worker_whose_other_new_hosts_hang(quick, slow, settings, monkeypatch):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CALLBACK_CONNECTIONS": 2}
+    monkeypatch.setattr(endpoints, "FIRST_SECONDS", 60.0)
+    monkeypatch.setattr(lines, "HOLD_SECONDS", 0.1)
+    hanging = callback(slow)
+    run_next()
+    slow.await_calls()
+    waiting = callback(quick, "b")
+    run_next()
+
+    wait_until(lambda: row(waiting).error_code == "HOST_LIMIT", PATIENCE)
+    assert "connections for new hosts are in use" in row(waiting).error_msg
+    slow.may_answer.set()
+    wait_success(hanging)
 
 
 def test_when_one_batch_finds_a_host_unwell_the_others_stop_calling_it(quick, settings):

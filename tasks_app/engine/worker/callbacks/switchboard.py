@@ -4,6 +4,7 @@ import logging
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -100,7 +101,7 @@ class Switchboard:
         with self._lock:
             for line in batch.lines:
                 self._count_out(line.endpoint, len(line.waiting))
-                line.waiting.clear()
+                line.clear()
             batch.note_if_over()
 
     def take_seen(self, batch: "OpenBatch") -> tuple[dict[Called, Seen], dict[Called, Leave]]:
@@ -121,6 +122,14 @@ class Switchboard:
         with self._lock:
             returned = {line.called: line.take_returned() for line in batch.lines}
         return {called: number for called, number in returned.items() if number}
+
+    def take_unused(self, batch: "OpenBatch") -> dict[str, int]:
+        """By host, the permits of its tasks that were sent back since the last time."""
+        with self._lock:
+            unused: Counter[str] = Counter()
+            for line in batch.lines:
+                unused[line.called.host] += line.take_unused()
+        return {host: number for host, number in unused.items() if number}
 
     def shut(self, called: Called, seconds: float) -> None:
         """This host is unreachable for that tenant: its waiting tasks are sent back, in every open batch."""
@@ -218,14 +227,14 @@ class Switchboard:
         """Its next task, if that may begin."""
         batch, task = line.batch, line.waiting.popleft()
         self._count_out(line.endpoint, 1)
-        if batch.run.halted or task.id in batch.run.gone:
-            batch.note_if_over()
-            return None
-        if batch.run.expired(task):
+        ours = not batch.run.halted and task.id not in batch.run.gone
+        if ours and not batch.run.expired(task):
+            return task
+        if ours:
             batch.ended.append(Ended(task, None, None, True, time.monotonic()))
-            batch.note_if_over()
-            return None
-        return task
+        line.note_unused(1)
+        batch.note_if_over()
+        return None
 
     def _begin(self, line: Line, task: Task) -> Call:
         call = Call(line, task, threading.get_ident())
