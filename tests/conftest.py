@@ -151,6 +151,12 @@ def _quiet_redis(request):
 
 
 @pytest.fixture
+def every_event(settings) -> None:
+    """Events that an installation does not keep by default are kept, too."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"EVENTS": ["*"]}
+
+
+@pytest.fixture
 def redis():
     return redis_client()
 

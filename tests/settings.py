@@ -17,7 +17,6 @@ PUNCTUAL = PUNCTUAL | {
     "SHARD_LEASE_SECONDS": 2.0,
     "NODE_SECONDS": 0.3,
     "NODE_TTL_SECONDS": 8.0,  # of a process that is stalled for a few seconds, others don't say that it is gone
-    "EVENTS": ["*"],
     "FORECAST_SECONDS": 0.000_001,
     "SHUTDOWN_SECONDS": 2.0,
     "TIMEOUT_GRACE_SECONDS": 1.0,

@@ -82,6 +82,7 @@ def counting():
 # cancel.
 
 
+@pytest.mark.usefixtures("every_event")
 @WITH_EFFECTS
 def test_no_effect_is_left_for_a_task_that_is_being_cancelled(task_type):
     number = claimed("a", "b", "c", task_type=task_type)

@@ -32,7 +32,7 @@ from tests.support.moves import (
 )
 from tests.support.overlap import overlap
 
-pytestmark = commits
+pytestmark = [commits, pytest.mark.usefixtures("every_event")]
 
 
 def of_unit(key: str = "a") -> list[str]:

@@ -197,6 +197,7 @@ def test_a_settled_batch_is_not_reaped():
     assert batch_row(str(batch.batch_no)).reaped is False
 
 
+@pytest.mark.usefixtures("every_event")
 def test_a_reap_leaves_what_was_settled_before_the_worker_died():
     batch = expired("a", "b")
     settled(batch, only="a", finish=False)
@@ -251,6 +252,7 @@ def test_a_reschedule_waits_for_a_reap_and_moves_what_it_brought_back(commit):
 # Whose fault it was.
 
 
+@pytest.mark.usefixtures("every_event")
 def test_a_poisonous_task_dies_alone():
     """Lost in company both come back unblamed; from then on each is tried alone, and a loss is a failure."""
     batch = expired("a", "b", max_retry=0)

@@ -77,6 +77,7 @@ def test_a_parent_whose_settle_is_rolled_back_has_not_ended(parents):
     assert release() == 0
 
 
+@pytest.mark.usefixtures("every_event")
 @pytest.mark.parametrize("commit", [True, False])
 def test_two_looks_release_once(commit):
     row = ready()

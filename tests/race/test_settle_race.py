@@ -71,6 +71,7 @@ def test_another_interval_that_commits_while_a_rolling_task_settles_is_the_one_i
 # settle and settle.
 
 
+@pytest.mark.usefixtures("every_event")
 @every_outcome
 def test_of_two_workers_that_settle_a_batch_one_does(outcome):
     batch = started("a", "b")

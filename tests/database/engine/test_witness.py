@@ -180,6 +180,7 @@ def event_of(row: int, task: int = 7) -> Event:
     return Event(row=row, place=1, type="task.succeeded", time=time, tenant="acme", task_type="T", key="k", task=task)
 
 
+@pytest.mark.usefixtures("every_event")
 def test_an_event_that_was_told_and_is_not_known_any_more_is_noted_by_the_next_beat(row):
     scheduled("a")
     there = OutboxEvent.objects.latest("id")
@@ -214,6 +215,7 @@ def test_what_was_told_about_no_task_or_for_two_tenants_is_noted_each(row):
     ]
 
 
+@pytest.mark.usefixtures("every_event")
 def test_a_new_connection_of_a_beat_looks_for_them_too(row, monkeypatch):
     """That is the first look after a failover, and the only one that finds another timeline."""
     scheduled("a")
@@ -301,6 +303,7 @@ def test_the_report_lists_them_and_says_when_there_are_none(row):
     assert refused.value.returncode == 2  # 1 would say that something was taken back
 
 
+@pytest.mark.usefixtures("every_event")
 def test_numbers_that_a_lost_primary_may_have_given_out_are_not_given_out_again():
     [before] = scheduled("a")
     noted(timeline=0, standbys={"": 1.0, "127.0.0.1": 1.0})
@@ -313,6 +316,7 @@ def test_numbers_that_a_lost_primary_may_have_given_out_are_not_given_out_again(
     assert ScheduleTask.objects.count() == 2
 
 
+@pytest.mark.usefixtures("every_event")
 def test_nor_are_they_before_anybody_has_looked_at_the_new_primary():
     noted(timeline=0)
     [before] = scheduled("a")

@@ -20,6 +20,7 @@ def _consistent(db):
     assert_consistent()
 
 
+@pytest.mark.usefixtures("every_event")
 def test_tasks_that_are_alike_are_answered_in_the_order_of_the_call_however_many_are_sent_at_once():
     times = [TUESDAY + timedelta(microseconds=n) for n in range(2_500)]
     tasks = [{"key": str(n), "at": times[n], "payload": {"n": n}} for n in range(2_500)]
@@ -43,6 +44,7 @@ def test_tasks_that_are_alike_are_answered_in_the_order_of_the_call_however_many
     assert [found[str(n)].shard for n in new] == shards
 
 
+@pytest.mark.usefixtures("every_event")
 def test_whoever_has_met_a_unit_that_is_taken_looks_for_others_at_once():
     schedule(TYPE, 2_000, at=WEDNESDAY)
     seen = []

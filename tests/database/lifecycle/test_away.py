@@ -62,6 +62,7 @@ def fall_silent(*tasks: int) -> None:
     AwayTask.objects.filter(task__in=tasks).update(until=timezone.now() - timedelta(seconds=1))
 
 
+@pytest.mark.usefixtures("every_event")
 def test_complete_is_a_success_with_its_result():
     about = away_one()
 

@@ -67,7 +67,7 @@ from tests.support.moves import (
     started,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("every_event")]
 BEAT = UUID(int=1)
 
 

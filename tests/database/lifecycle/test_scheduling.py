@@ -704,6 +704,7 @@ def test_a_rollback_leaves_no_trace_and_no_wake_up(verb, signals):
     assert (ScheduleTask.objects.count(), signals()) == (0, 0)
 
 
+@pytest.mark.usefixtures("every_event")
 @commits
 def test_a_rollback_undoes_a_replacement_whole(signals):
     batch = started("a")

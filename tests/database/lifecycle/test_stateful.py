@@ -533,6 +533,7 @@ def _world(settings):
     REGISTRY.discard(TYPE)
 
 
+@pytest.mark.usefixtures("every_event")
 @pytest.mark.usefixtures("_world")
 @pytest.mark.parametrize("number", range(60 if FULL else 1))
 def test_every_walk_through_the_states_ends_where_the_model_says(number):

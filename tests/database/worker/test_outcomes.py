@@ -315,6 +315,7 @@ def test_handler_text_that_postgresql_can_not_store_is_made_storable():
     assert row(nul.task_id).error_msg == "tab\tbell\N{REPLACEMENT CHARACTER} half"
 
 
+@pytest.mark.usefixtures("every_event")
 def test_every_outcome_leaves_one_event():
     mixed("T_PLAIN", {}, {"do": "retry"}, {"do": "die"}, {"do": "skip"})
 

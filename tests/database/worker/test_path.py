@@ -14,6 +14,7 @@ from tests.support.events import told
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.usefixtures("every_event")
 def test_a_due_task_runs_and_succeeds():
     task = schedule("T_PLAIN", "a", payload={"n": 1})
 
