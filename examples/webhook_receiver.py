@@ -1,6 +1,6 @@
 """A receiver of Punctual's webhooks: checks signatures, takes each event once. Stand-alone, standard library only.
 
-    WEBHOOK_SECRETS=whsec_… python examples/webhook_receiver.py [--port 8767]
+    WEBHOOK_SECRETS=whsec_… python examples/webhook_receiver.py [--port 8769]
 
 POST /        an event. 204 if it was taken, or had been already; 401 if its signature or its time is wrong
 GET  /seen    {"taken": 3, "repeated": 1, "refused": 0, "units": {"default/INVOICE_SEND/42": "task.dead"}}
@@ -116,7 +116,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--port", type=int, default=8767, help="0 for any that is free")
+    parser.add_argument("--port", type=int, default=8769, help="0 for any that is free")
     port = parser.parse_args().port
     Receiver.secrets = os.environ.get("WEBHOOK_SECRETS", "").split()
     if not Receiver.secrets:
