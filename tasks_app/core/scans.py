@@ -48,5 +48,8 @@ class Scans:
     def __iter__(self):
         return iter(list(self._scans.items()))
 
+    def names(self) -> list[str]:
+        return sorted(self._scans)
+
 
 SCANS = Scans()

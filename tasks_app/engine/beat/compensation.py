@@ -1,7 +1,7 @@
 """The compensation run: every registered scan once, and what it found. The scans are the apps'; none is known here."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from django.db import DatabaseError, InterfaceError
@@ -40,10 +40,14 @@ class Report:
         return bool(self.failed) or self.count(Finding.NEEDS_PERSON) > 0
 
 
-def compensate(*, dry_run: bool = False, progress: Callable[[str, int], None] | None = None) -> Report:
-    """Run every scan; one that fails doesn't keep the others from running."""
+def compensate(
+    *, only: Collection[str] = (), dry_run: bool = False, progress: Callable[[str, int], None] | None = None
+) -> Report:
+    """Run every scan, or these; one that fails does not stop the others."""
     report = Report()
     for name, scan in SCANS:
+        if only and name not in only:
+            continue
         try:
             for one in scan(dry_run):
                 if isinstance(one, Walked):

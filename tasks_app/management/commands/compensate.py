@@ -7,10 +7,11 @@ scan could not end. 2: the database does not answer.
 import sys
 import time
 
+from django.core.management.base import CommandError
 from django.db import OperationalError
 
 from tasks_app.core.phrases import counted
-from tasks_app.core.scans import Finding
+from tasks_app.core.scans import SCANS, Finding
 from tasks_app.core.text import visible
 from tasks_app.database import our_connection
 from tasks_app.engine.beat.compensation import Report, compensate
@@ -23,6 +24,7 @@ class Command(TerminalCommand):
     help = "Runs every app's compensation scan: finds rows whose task is missing or wrong, and repairs them."
 
     def add_arguments(self, parser) -> None:
+        parser.add_argument("scans", nargs="*", metavar="SCAN", help="run only these, such as `articles`; default: all")
         parser.add_argument("--dry-run", action="store_true", help="say what is wrong, without repairing it")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
@@ -30,13 +32,17 @@ class Command(TerminalCommand):
         return options["dry_run"]
 
     def handle(self, *args, **options) -> None:
+        for name in options["scans"]:
+            if name not in SCANS.names():
+                known = ", ".join(SCANS.names()) or "none"
+                raise CommandError(f"There is no scan {name!r}; the apps here have registered: {known}.")
         try:
             our_connection().ensure_connection()
         except OperationalError as error:
             self.stderr.write(f"The database does not answer: {str(error).strip().splitlines()[0]}")
             sys.exit(2)
         started = self._told = time.monotonic()
-        report = compensate(dry_run=options["dry_run"], progress=self._progress)
+        report = compensate(only=options["scans"], dry_run=options["dry_run"], progress=self._progress)
         seconds = time.monotonic() - started
         if options["json"]:
             self.write_json(_as_dict(report, seconds))

@@ -6,6 +6,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from articles_app import lifecycle
@@ -288,6 +289,24 @@ def test_a_scan_that_fails_does_not_keep_the_others_from_running(broken_scan):
     assert code == 1
     assert json.loads(page)["failed"] == {"a broken one": "'bug'"}
     assert publish_task(article).live
+
+
+def test_one_scan_runs_alone_under_its_own_command(broken_scan):
+    article = approved(MONDAY)
+    lose_tasks(article)
+    out = StringIO()
+
+    call_command("compensate_articles", "--json", stdout=out)
+
+    assert json.loads(out.getvalue())["failed"] == {}
+    assert publish_task(article).live
+
+
+def test_a_scan_that_is_not_registered_is_refused_with_those_that_are():
+    with pytest.raises(
+        CommandError, match="There is no scan 'article'; the apps here have registered: articles, stock"
+    ):
+        call_command("compensate", "article")
 
 
 def test_two_scans_of_one_name_are_refused():
