@@ -1,4 +1,8 @@
-"""What `celery -A scheduler_project` starts: Punctual's own app, with this project's settings."""
+"""What `celery -A scheduler_project` starts: Punctual's own app, with this project's settings.
+
+The beat scans the database for due tasks in `tasks_app/engine/beat/dispatcher.py`, which `engine/beat/process.py` runs
+in place of Celery's own schedule. The worker runs published batches in `tasks_app/engine/worker/executor.py`.
+"""
 
 import os
 

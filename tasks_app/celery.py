@@ -1,4 +1,8 @@
-"""What `celery -A tasks_app` starts: a beat or a worker of Punctual, in any Django project."""
+"""What `celery -A tasks_app` starts: a beat or a worker of Punctual, in any Django project.
+
+The beat scans the database for due tasks in `tasks_app/engine/beat/dispatcher.py`, which `engine/beat/process.py` runs
+in place of Celery's own schedule. The worker runs published batches in `tasks_app/engine/worker/executor.py`.
+"""
 
 import logging
 import os
