@@ -37,8 +37,9 @@ def evaluated(source: str, names: dict[str, object]) -> str:
     return "" if value is None else f"{value!r}\n"
 
 
-def test_it_is_at_most_8_kb():
-    assert len(README.encode()) <= 8 * 1024
+@pytest.mark.parametrize(("page", "kilobytes"), [("README.md", 8), ("CONTRIBUTING.md", 6), ("CHANGELOG.md", 3)])
+def test_the_pages_that_a_reader_opens_first_are_short(page, kilobytes):
+    assert len((ROOT / page).read_bytes()) <= kilobytes * 1024
 
 
 def test_its_links_and_pictures_are_there():
