@@ -192,9 +192,15 @@ def _text(name: str) -> str:
 
 
 def _with_parts(name: str) -> str:
-    """The statement, with each line `--include other` replaced by other.sql."""
+    """The statement, with each line `--include other` replaced by other.sql, and `--include other.part` by what lies
+    between `-- part PART` and the next part or `-- end` there."""
+    name, _, part = name.partition(".")
     text = _files()[name].read_text()
-    return re.sub(r"^--include (\w+)$", lambda found: _with_parts(found[1]), text, flags=re.MULTILINE)
+    if part:
+        text = re.search(rf"^-- part {part}\n(.*?)^-- (?:part \w+|end)$", text, re.MULTILINE | re.DOTALL)[1].rstrip(
+            "\n"
+        )
+    return re.sub(r"^--include ([\w.]+)$", lambda found: _with_parts(found[1]), text, flags=re.MULTILINE)
 
 
 @cache

@@ -47,7 +47,8 @@ def test_every_statement_that_writes_the_outbox_does_it_in_a_known_way():
         path.stem for path in (ROOT / "tasks_app").rglob("*.sql") if "INTO punctual_outbox (" in path.read_text()
     ]
 
-    assert sorted(writers) == [
+    whole = {"mark_fail", "mark_not_yet", "mark_success", "reap", "start"}  # which repeat what `tell` has
+    assert sorted(set(writers) - whole) == [
         *("emit", "quarantine", "tell", "tell_cancelled", "tell_missed", "tell_replaced", "tell_updated")
     ]
 
@@ -55,8 +56,10 @@ def test_every_statement_that_writes_the_outbox_does_it_in_a_known_way():
 def test_every_statement_that_tells_is_given_what_is_kept():
     """One that forgets it would fail; one that has it and tells nothing would be a mistake as well."""
     sql = {path.stem: path.read_text() for path in (ROOT / "tasks_app" / "sql").rglob("*.sql")}
-    tellers = {name for name, text in sql.items() if re.search(r"^--include (tell|created)$", text, re.MULTILINE)}
-    tellers.discard("created")
+    tellers = {
+        name for name, text in sql.items() if re.search(r"^--include (tell|created)$|^\), emitted AS", text, re.M)
+    }
+    tellers -= {"created", "tell"}
 
     assert tellers == {
         *("mark_success", "mark_fail", "mark_not_yet", "mark_skipped", "mark_away", "reap", "start"),

@@ -2,6 +2,6 @@
 -- which of them, too: whoever chose keeps account.
 WITH due AS MATERIALIZED (
 --include due_of_ids
---include batches_of_due
---include batches_told
+--include claim.batches
+--include claim.inserted
     , ids

@@ -3,5 +3,5 @@
 -- back (see claim).
 WITH due AS MATERIALIZED (
 --include due_of_ids
---include batches_of_due
---include batches_told
+--include claim.batches
+--include claim.inserted

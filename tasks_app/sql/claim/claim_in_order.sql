@@ -1,9 +1,9 @@
 -- claim_in_order: as claim, in a lane that tenants share: with each batch, how many tasks of which tenant were claimed in all;
--- and which they are, if somebody keeps account of single ones. And from when on something is left (see left_from).
---include due_of_shards
---include batches_of_due
+-- and which they are, if somebody keeps account of single ones. And from when on something is left (see claim).
+--include claim.due
+--include claim.batches
     RETURNING t.tenant
---include batches_told
+--include claim.inserted
     , (SELECT min(at) FROM (
         SELECT ARRAY[date_part('epoch', first_due), ids[1]] at FROM ranked WHERE place > (%(allowed)s::int[])[1]
         UNION ALL

@@ -20,5 +20,5 @@ WITH wanted AS MATERIALIZED (
         LIMIT w.rows
         FOR NO KEY UPDATE SKIP LOCKED
     ) AS d
---include batches_of_due
+--include claim.batches
 --include limited_told

@@ -1,4 +1,4 @@
--- What batches_told does, of types with a limit.
+-- What the part `inserted` of claim does, of types with a limit.
 )
 -- Its tasks are not late before the moment at which their lane was resumed, a slot of their type was free, and the permit
 -- of the first of them had come; empty if none of that is later than when they were due.

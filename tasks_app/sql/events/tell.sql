@@ -4,7 +4,7 @@
 -- statement have, or none.
 rare AS (
     SELECT bool_or(job IS NOT NULL) AS job, bool_or(idem_key IS NOT NULL) AS idem_key FROM news
-), told AS (
+), emitted AS (
     INSERT INTO punctual_outbox (tenant, event, task_type, worker, batch_no, count, task_ids, keys, jobs, fire_times,
                                  idem_keys, attempts, states, payloads)
     SELECT n.tenant, n.event, n.task_type, n.worker, n.batch_no, count(*), array_agg(n.id), array_agg(n.key),

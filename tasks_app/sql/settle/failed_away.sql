@@ -3,17 +3,16 @@
 -- others wait for it.
 moved AS (
     UPDATE punctual_task t
-    SET status = CASE WHEN (m.final OR
---include out_of_tries
-                      ) AND t.repeat_after IS NULL THEN 'DEAD' ELSE 'FAIL' END,
-        due_at = clock_timestamp() + CASE WHEN NOT (m.final OR
---include out_of_tries
-                      ) THEN make_interval(secs => coalesce(m.after,
---include next_try
-                      )) ELSE t.repeat_after END,
-        attempt = CASE WHEN (m.final OR
---include out_of_tries
-                       ) AND t.repeat_after IS NOT NULL THEN 0 ELSE t.attempt + 1 END,
+    SET (status, due_at, attempt) = (
+            SELECT CASE WHEN last AND t.repeat_after IS NULL THEN 'DEAD' ELSE 'FAIL' END,
+                   CASE WHEN last THEN clock_timestamp() + t.repeat_after
+                        ELSE clock_timestamp() + make_interval(secs => coalesce(m.after,
+                            (SELECT d.backoff[least(t.attempt + 1, cardinality(d.backoff))] FROM punctual_job d WHERE d.id = t.job),
+                            (SELECT (of_type.steps ->> least(t.attempt, jsonb_array_length(of_type.steps) - 1))::float8
+                             FROM (SELECT coalesce(%(delays)s::jsonb -> t.task_type, %(usual)s::jsonb) AS steps) AS of_type))) END,
+                   CASE WHEN last AND t.repeat_after IS NOT NULL THEN 0 ELSE t.attempt + 1 END
+            FROM (SELECT m.final OR CASE WHEN t.retry_for IS NULL THEN t.attempt >= t.max_retry
+                                         ELSE statement_timestamp() > t.execute_time + t.retry_for END AS last) AS try),
         retry_count = t.retry_count + 1, error_code = m.code, error_msg = m.message,
         finish_time = clock_timestamp(), updated_at = clock_timestamp()
     FROM mine m

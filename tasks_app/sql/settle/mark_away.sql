@@ -1,7 +1,7 @@
 -- mark_away: RUNNING rows of this batch -> AWAY: somebody else has them now, and reports what becomes of them.
 -- The run goes on, under the number of this batch, which ends without it; punctual_away says until when it may.
 WITH
---include locked
+--include mark_success.mine
 , given AS MATERIALIZED (
     SELECT id, (g ->> 'begun')::bigint * interval '1 microsecond' AS begun, (g ->> 'lease')::float8 AS lease
     FROM (SELECT id, %(given)s::jsonb -> (width_bucket(id, %(ids)s::bigint[]) - 1) AS g FROM mine) AS one
@@ -26,4 +26,4 @@ WITH
     FROM moved m JOIN away a ON a.task = m.id
 ),
 --include tell
---include figures
+--include mark_success.figures

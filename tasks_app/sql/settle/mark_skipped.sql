@@ -1,6 +1,6 @@
 -- mark_skipped: RUNNING rows of this batch -> CANCELLED, because the handler or the deadline said so.
 WITH
---include locked
+--include mark_success.mine
 , given AS MATERIALIZED (
     SELECT id, g ->> 'code' AS code, g ->> 'reason' AS reason, (g ->> 'begun')::bigint * interval '1 microsecond' AS begun
     FROM (SELECT id, %(given)s::jsonb -> (width_bucket(id, %(ids)s::bigint[]) - 1) AS g FROM mine) AS one
@@ -23,4 +23,4 @@ WITH
     FROM moved m
 ),
 --include tell
---include figures
+--include mark_success.figures

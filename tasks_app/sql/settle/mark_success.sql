@@ -1,10 +1,24 @@
--- mark_success: RUNNING rows of this batch -> SUCCESS; a rolling one is due again.
--- Times come as microseconds since the batch's start, which costs far less than a thousand timestamps. What the handlers
--- returned comes as one JSON list, in which null is nothing; NULL if none of them returned anything. So do the attempts, and
--- NULL is the first for all.
--- All places in one array: a join with `mine` would scan for each, and ask the system for the table's size each time.
+-- mark_success: RUNNING rows of this batch -> SUCCESS; rolling ones are due again. Plan: docs/kernel.md#settle
+-- Times are microseconds since the batch's start; results are one JSON list (null: nothing); attempts NULL: the first for all.
+-- width_bucket() finds a row's values by a binary search in the sorted ids.
+-- Its parts are included in other settle statements; mark_fail, mark_not_yet, start and reap repeat them, and a test compares.
 WITH
---include locked
+-- part mine
+b AS MATERIALIZED (
+    -- The batch first: unfinished, so it was not reaped; locked, so it cannot be until this commits.
+    SELECT batch_no, started_at, allowed_at, worker FROM punctual_batch
+    WHERE batch_no = %(batch_no)s AND finished_at IS NULL
+    FOR NO KEY UPDATE
+), mine AS MATERIALIZED (
+    -- Then the tasks in order of id, if they are still RUNNING under this batch. The lock keeps each row at its `spot`.
+    SELECT t.ctid AS spot, t.id
+    FROM punctual_task t
+    WHERE EXISTS (SELECT FROM b)
+      AND t.id = ANY (%(ids)s::bigint[]) AND t.status = 'RUNNING' AND t.batch_no = %(batch_no)s
+    ORDER BY t.id
+    FOR NO KEY UPDATE
+)
+-- end
 , moved AS (
     UPDATE punctual_task t
     SET status = 'SUCCESS', batch_no = NULL, ran_in = t.batch_no, solo = FALSE, attempt = 0, error_code = '', error_msg = '',
@@ -17,7 +31,8 @@ WITH
                       THEN nullif(%(results)s::jsonb -> (width_bucket(t.id, %(ids)s::bigint[]) - 1), 'null'::jsonb) END,
         due_at = CASE WHEN t.repeat_after IS NOT NULL THEN (
             SELECT
---include next_roll
+                   coalesce((%(moments)s::timestamptz[])[
+                       1 + width_bucket(roll.moment - interval '1 microsecond', %(moments)s::timestamptz[])], roll.moment)
             FROM (SELECT b.started_at + (%(ended)s::bigint[])[width_bucket(t.id, %(ids)s::bigint[])] * interval '1 microsecond'
                          + t.repeat_after AS moment
                   FROM b) AS roll) END,
@@ -31,5 +46,31 @@ WITH
            NULL::jsonb AS data, FALSE AS with_data
     FROM moved m
 ),
---include tell
---include figures
+rare AS (
+    SELECT bool_or(job IS NOT NULL) AS job, bool_or(idem_key IS NOT NULL) AS idem_key FROM news
+), emitted AS (
+    INSERT INTO punctual_outbox (tenant, event, task_type, worker, batch_no, count, task_ids, keys, jobs, fire_times,
+                                 idem_keys, attempts, states, payloads)
+    SELECT n.tenant, n.event, n.task_type, n.worker, n.batch_no, count(*), array_agg(n.id), array_agg(n.key),
+           array_agg(n.job) FILTER (WHERE (SELECT job FROM rare)),
+           array_agg(n.fire_time) FILTER (WHERE (SELECT job FROM rare)),
+           array_agg(n.idem_key) FILTER (WHERE (SELECT idem_key FROM rare)),
+           array_agg(n.attempt) FILTER (WHERE n.attempt IS NOT NULL),
+           array_agg(n.state) FILTER (WHERE n.state IS NOT NULL),
+           jsonb_agg(n.data) FILTER (WHERE n.with_data)
+    FROM news n
+    WHERE n.event = ANY (%(kept)s::text[])
+    GROUP BY n.tenant, n.event, n.task_type, n.worker, n.batch_no
+)
+-- A row that changed after this statement began is locked, but not updated. Then the batch stays open, and the caller settles
+-- the rest with a statement that sees it.
+-- part figures
+UPDATE punctual_batch
+SET ok = ok + CASE WHEN %(counts_as)s = 'ok' THEN tally.tasks ELSE 0 END,
+    failed = failed + CASE WHEN %(counts_as)s = 'failed' THEN tally.tasks ELSE 0 END,
+    finished_at = CASE WHEN %(finish)s AND tally.tasks = tally.mine THEN clock_timestamp() END,
+    run_us = %(run_us)s, lateness = %(lateness)s
+FROM b, (SELECT (SELECT count(*) FROM moved) AS tasks, (SELECT count(*) FROM mine) AS mine) AS tally
+WHERE punctual_batch.batch_no = b.batch_no
+RETURNING tally.tasks, tally.mine
+-- end

@@ -1,9 +1,7 @@
--- reap: batches whose lease ran out are finished, and their RUNNING rows are due again, in one statement.
--- LIMIT and SKIP LOCKED on batch rows only: skipping a locked task would leave it RUNNING for ever.
--- Never started: due again, no retry used. Lost in company: the same, but alone from now on, so that a
--- poisonous task can't take its neighbours along. Lost while alone: one failure, by the row's own budget; the next try
--- after the delay that its job has, or its handler; else the usual one. What rolls is told with its type: that may have a
--- timer to wait for.
+-- reap: batches whose lease ran out are finished, and their RUNNING rows are due again. Plan: docs/kernel.md#reap
+-- Never started, or started with others: due again with no retry used; after a start each gets a batch of its own (solo).
+-- Started alone: one failure (LOST), DEAD if it was the last try.
+-- SKIP LOCKED on batches only: a task that it skipped would stay RUNNING for ever.
 WITH expired AS (
     SELECT batch_no FROM punctual_batch
     WHERE finished_at IS NULL AND lease_until < (SELECT clock_timestamp())
@@ -25,25 +23,20 @@ WITH expired AS (
     FOR NO KEY UPDATE OF t
 ), moved AS (
     UPDATE punctual_task t
-    SET batch_no = NULL, updated_at = clock_timestamp(),
-        solo = t.solo OR b.in_company OR b.alone,
-        status = CASE WHEN b.alone AND
---include out_of_tries
-                           AND t.repeat_after IS NULL THEN 'DEAD'
-                      WHEN b.alone OR t.attempt > 0 THEN 'FAIL'
-                      ELSE 'INIT' END,
-        due_at = CASE WHEN NOT b.alone THEN t.claimed_due
-                      WHEN NOT
---include out_of_tries
-                      THEN clock_timestamp() + make_interval(secs =>
---include next_try
-                      )
-                      ELSE clock_timestamp() + t.repeat_after END,
-        attempt = CASE WHEN NOT b.alone THEN t.attempt
-                       WHEN
---include out_of_tries
-                       AND t.repeat_after IS NOT NULL THEN 0
-                       ELSE t.attempt + 1 END,
+    SET (status, due_at, attempt) = (
+            SELECT CASE WHEN b.alone AND last AND t.repeat_after IS NULL THEN 'DEAD'
+                        WHEN b.alone OR t.attempt > 0 THEN 'FAIL' ELSE 'INIT' END,
+                   CASE WHEN NOT b.alone THEN t.claimed_due
+                        WHEN last THEN clock_timestamp() + t.repeat_after
+                        ELSE clock_timestamp() + make_interval(secs => coalesce(
+                            -- The back-off of its job, of its type, or the usual one; without jitter.
+                            (SELECT d.backoff[least(t.attempt + 1, cardinality(d.backoff))] FROM punctual_job d WHERE d.id = t.job),
+                            (SELECT (of_type.steps ->> least(t.attempt, jsonb_array_length(of_type.steps) - 1))::float8
+                             FROM (SELECT coalesce(%(delays)s::jsonb -> t.task_type, %(usual)s::jsonb) AS steps) AS of_type))) END,
+                   CASE WHEN NOT b.alone THEN t.attempt WHEN last AND t.repeat_after IS NOT NULL THEN 0 ELSE t.attempt + 1 END
+            FROM (SELECT CASE WHEN t.retry_for IS NULL THEN t.attempt >= t.max_retry
+                              ELSE statement_timestamp() > t.execute_time + t.retry_for END AS last) AS try),
+        batch_no = NULL, solo = t.solo OR b.in_company OR b.alone, updated_at = clock_timestamp(),
         retry_count = t.retry_count + b.alone::int,
         error_code = CASE WHEN b.alone THEN 'LOST' ELSE t.error_code END,
         error_msg = CASE WHEN b.alone THEN 'the worker died or lost its lease while running this task'
@@ -65,7 +58,7 @@ WITH expired AS (
     SELECT id, tenant, task_type, error_code, error_msg, fingerprint, job, ARRAY['lease_expired']
     FROM moved WHERE status = 'DEAD'
 ), news AS NOT MATERIALIZED (
-    -- When one that rolls is due again is left out: its type may have a timer to wait for.
+    -- A rolling task has no `next` here: its type may have a timer to wait for.
     SELECT CASE m.status WHEN 'DEAD' THEN 'task.dead' ELSE 'task.failed' END AS event, m.id, m.tenant, m.task_type,
            m.biz_key AS key, m.job, m.fire_time, m.idem_key, m.worker, m.lost_batch AS batch_no,
            CASE m.attempt WHEN 0 THEN m.max_retry + 1 ELSE m.attempt END AS attempt, NULL::text AS state,
@@ -75,7 +68,22 @@ WITH expired AS (
            TRUE AS with_data
     FROM moved m WHERE m.alone
 ),
---include tell
+rare AS (
+    SELECT bool_or(job IS NOT NULL) AS job, bool_or(idem_key IS NOT NULL) AS idem_key FROM news
+), emitted AS (
+    INSERT INTO punctual_outbox (tenant, event, task_type, worker, batch_no, count, task_ids, keys, jobs, fire_times,
+                                 idem_keys, attempts, states, payloads)
+    SELECT n.tenant, n.event, n.task_type, n.worker, n.batch_no, count(*), array_agg(n.id), array_agg(n.key),
+           array_agg(n.job) FILTER (WHERE (SELECT job FROM rare)),
+           array_agg(n.fire_time) FILTER (WHERE (SELECT job FROM rare)),
+           array_agg(n.idem_key) FILTER (WHERE (SELECT idem_key FROM rare)),
+           array_agg(n.attempt) FILTER (WHERE n.attempt IS NOT NULL),
+           array_agg(n.state) FILTER (WHERE n.state IS NOT NULL),
+           jsonb_agg(n.data) FILTER (WHERE n.with_data)
+    FROM news n
+    WHERE n.event = ANY (%(kept)s::text[])
+    GROUP BY n.tenant, n.event, n.task_type, n.worker, n.batch_no
+)
 SELECT b.batch_no::text, b.started_at IS NOT NULL AS started, b.worker,
        (SELECT count(*) FROM moved m WHERE m.lost_batch = b.batch_no) AS tasks,
        rolled.task_type, rolled.id, rolled.due_at

@@ -1,7 +1,7 @@
 -- return_tasks: RUNNING rows of this batch -> due again at the moment they were due, or a little later; no retry used.
 -- For what was never begun (shutdown) and what nobody may judge here (an unknown type, a call that failed for many).
 WITH
---include locked
+--include mark_success.mine
 , given AS MATERIALIZED (
     SELECT id, (g ->> 'delay_ms')::bigint * interval '1 millisecond' AS delay, (g ->> 'solo')::bool AS solo,
            g ->> 'code' AS code, g ->> 'reason' AS reason
@@ -18,4 +18,4 @@ WITH
     WHERE t.id = g.id AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     RETURNING t.id
 )
---include figures
+--include mark_success.figures

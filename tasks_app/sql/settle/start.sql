@@ -1,21 +1,7 @@
--- start: the first delivery of a batch takes it and sets the run lease; every later one finds nothing.
--- Except for whoever started it and got no answer: it asks `again`, with the ticket that it made up for this one delivery. Another
--- worker has another ticket, and so has another delivery to the same worker: there, handlers may have been called already.
--- A first question that arrives late finds nothing either, whatever ticket it has.
--- A batch of a lane that was paused meanwhile can't be started; the caller gives it back. In quarantine none can, nor in a
--- rehearsal, nor by a worker of a site that is not the active one. What it had started before, it may ask for again.
--- Only rows still RUNNING under this very batch come along: one cancelled or rescheduled meanwhile is left out.
--- Times come as seconds since the epoch: a thousand timestamps cost the worker ten times as much to read. When it was asked for and
--- from when on it is late are empty if that is when it was due as it was claimed, as mostly: to tell each takes 0.15 µs.
--- The first row is the batch, and the only one if nothing is left of it: then the caller can finish it. What all tasks would
--- repeat is told there, once, in the columns of the tasks: one more would be read for each of them. The tasks come in any order:
--- the caller sorts its list of them, by the first two columns.
--- Each row says when it was due as it was claimed, and the first one when this began: what was claimed ahead of its time and
--- was not due yet, the caller waits for, and looks at again (see ready). now() is before what is read here was, so that what is
--- done to a row until it is due is seen by one of the two.
--- Each row says whether a quota or a safeguard bounds what its tenant may run: then the caller counts. And whether its tenant is
--- suspended: the caller puts those tasks aside, which are not late. Both are empty if that holds for no tenant.
--- The first row says in that place whether something of the type has failed lately: then successes are noted, too.
+-- start: the first delivery of a batch takes it and sets the run lease; any other finds nothing. Plan: docs/kernel.md#start
+-- A worker that got no answer asks `again`, with the ticket of that delivery. Paused lanes, quarantine and standby refuse.
+-- The first row is the batch, the others its tasks that are still RUNNING under it, in any order.
+-- Times are seconds since the epoch, and NULL where they equal the due time: the worker reads fewer bytes.
 WITH b AS (
     UPDATE punctual_batch
     SET started_at = clock_timestamp(), worker = %(worker)s, ticket = %(ticket)s,
@@ -37,13 +23,12 @@ WITH b AS (
         WHERE c.of_tenant <> '' AND c.kind IN ('type', 'retries')
     ) AS one
 ), late AS (
-    -- The first of the ids was due first, as claim has put them. Only if that is late, or not ours any more, are they all
-    -- looked at: most batches are not.
+    -- claim puts the id that was due first in front. All rows are read only if that one is late, or no longer in the batch.
     SELECT t.id, t.tenant, t.task_type, t.biz_key, t.job, t.fire_time, t.idem_key, t.attempt, b.batch_no, b.worker, b.started_at,
            greatest(t.claimed_due, t.allowed_at, b.allowed_at) AS possible
     FROM b JOIN punctual_task t ON t.id = ANY (b.ids) AND t.status = 'RUNNING' AND t.batch_no = b.batch_no
     WHERE 'task.late' = ANY (%(kept)s::text[])
-      -- What is asked again is told once. Whoever asks again has locked the batch, so this is what became of the first time.
+      -- An event is written once: the batch is locked, so this reads what the first request did.
       AND (NOT %(again)s::bool OR (SELECT p.started_at IS NULL FROM punctual_batch p WHERE p.batch_no = %(batch_no)s))
       AND coalesce((SELECT f.claimed_due FROM b JOIN punctual_task f ON f.id = b.ids[1] AND f.batch_no = b.batch_no), '-infinity')
           < (SELECT b.started_at - make_interval(secs => %(late)s) FROM b)
@@ -56,7 +41,22 @@ WITH b AS (
            TRUE AS with_data
     FROM late l
 ),
---include tell
+rare AS (
+    SELECT bool_or(job IS NOT NULL) AS job, bool_or(idem_key IS NOT NULL) AS idem_key FROM news
+), emitted AS (
+    INSERT INTO punctual_outbox (tenant, event, task_type, worker, batch_no, count, task_ids, keys, jobs, fire_times,
+                                 idem_keys, attempts, states, payloads)
+    SELECT n.tenant, n.event, n.task_type, n.worker, n.batch_no, count(*), array_agg(n.id), array_agg(n.key),
+           array_agg(n.job) FILTER (WHERE (SELECT job FROM rare)),
+           array_agg(n.fire_time) FILTER (WHERE (SELECT job FROM rare)),
+           array_agg(n.idem_key) FILTER (WHERE (SELECT idem_key FROM rare)),
+           array_agg(n.attempt) FILTER (WHERE n.attempt IS NOT NULL),
+           array_agg(n.state) FILTER (WHERE n.state IS NOT NULL),
+           jsonb_agg(n.data) FILTER (WHERE n.with_data)
+    FROM news n
+    WHERE n.event = ANY (%(kept)s::text[])
+    GROUP BY n.tenant, n.event, n.task_type, n.worker, n.batch_no
+)
 SELECT date_part('epoch', greatest(b.claimed_at, now())), NULL::bigint, b.task_type, b.lane, NULL::int,
        date_part('epoch', b.started_at), NULL::float8, NULL::float8, NULL::bytea, NULL::text, NULL::bytea, NULL::bigint,
        NULL::float8, EXISTS (SELECT FROM punctual_scope_minute m WHERE m.target = b.task_type), NULL::bool

@@ -1,5 +1,6 @@
 """The engine's statements as PostgreSQL sees them."""
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
@@ -8,7 +9,7 @@ from django.db import ProgrammingError, connection
 
 from tasks_app.core.tokens import packed_uuids
 from tasks_app.lifecycle.claim import peek
-from tasks_app.sql import _text, execute, run
+from tasks_app.sql import _LEFT_OUT, _files, _text, _with_parts, execute, run
 from tasks_app.sql.binary import bytes_array, instant_array, smallint_array, utf8_array, uuid_array
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,6 +31,26 @@ def test_a_statement_is_prepared_once_and_then_only_run():
     ((runs,),) = prepared()
 
     assert runs >= 2
+
+
+# Each can be read whole in its file, so they repeat what others include.
+REPEATED = {
+    "start": ["tell"],
+    "mark_success": ["tell"],
+    "mark_fail": ["mark_success.mine", "mark_success.figures", "tell"],
+    "mark_not_yet": ["mark_success.mine", "mark_success.figures", "tell"],
+    "reap": ["tell"],
+}
+
+
+@pytest.mark.parametrize("name", ["claim", *REPEATED])
+def test_a_statement_of_the_hot_path_is_whole_in_its_file_and_its_repeated_parts_are_the_same(name):
+    text = _files()[name].read_text()
+
+    assert "--include" not in text
+    assert len(re.match(r"(--(?! part).*\n)*", text)[0].splitlines()) <= 4
+    for part in REPEATED.get(name, ()):
+        assert _LEFT_OUT.sub("", _with_parts(part)) in _LEFT_OUT.sub("", text), part
 
 
 FOR_EACH_BATCH = ("peek", "read_ahead", "claim", "claim_ids", "claim_in_order", "claim_chosen", "claim_limited")
