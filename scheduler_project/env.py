@@ -21,7 +21,7 @@ NO_STACK = (
 
 
 class EnvironmentProblem(ImproperlyConfigured):
-    """The environment names something unusable; the message is the whole story."""
+    """A variable has an unusable value; the message names it and the fix."""
 
 
 def home() -> Path:
@@ -41,7 +41,7 @@ def service_urls() -> tuple[str, str]:
 
 
 def plays_demo() -> bool:
-    """Whether the demo's handlers are wanted: DEMO says so, else the stack that runs from this checkout."""
+    """Whether the demo's handlers are installed: by DEMO, or by the stack that runs from this checkout."""
     running = None
     if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
         running = embedded.running(home())
@@ -122,6 +122,23 @@ def _prepare_threshold(text: str) -> int | None:
             "prepared statements."
         )
     return int(text)
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, default)
+
+
+def texts(prefix: str, *names: str) -> dict[str, str]:
+    """Those of the variables that are set, without the prefix."""
+    return {name: value for name in names if (value := os.environ.get(prefix + name))}
+
+
+def numbers(prefix: str, *names: str) -> dict[str, float]:
+    return {name: number(prefix + name, value) for name, value in texts(prefix, *names).items()}
+
+
+def whole_numbers(prefix: str, *names: str) -> dict[str, int]:
+    return {name: whole_number(prefix + name, value) for name, value in texts(prefix, *names).items()}
 
 
 def flag(name: str, default: bool) -> bool:

@@ -13,9 +13,8 @@ DATABASE_URL, REDIS_URL = env.service_urls()
 
 
 def _secret_key() -> str:
-    """SECRET_KEY from the environment, else one made up once and kept beside the embedded data."""
-    given = os.environ.get("SECRET_KEY")
-    if given:
+    """SECRET_KEY from the environment; without one, a random key that is kept beside the embedded data."""
+    if given := os.environ.get("SECRET_KEY"):
         return given
     try:
         return embedded.kept_secret(embedded.open_home(env.home()), "secret-key", secrets.token_urlsafe(50))
@@ -27,7 +26,7 @@ SECRET_KEY = _secret_key()
 DEBUG = env.flag("DEBUG", False)
 ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
 
-# Behind a proxy, one variable says all that follows from the address that people type; docs/deploy.md shows the proxy.
+# Behind a proxy, everything follows from PUBLIC_URL, the address that people type. docs/deploy.md shows the proxy.
 if _public := env.public_url():
     ALLOWED_HOSTS.append(f"[{_public.hostname}]" if ":" in _public.hostname else _public.hostname)
     CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
@@ -35,11 +34,11 @@ if _public := env.public_url():
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
         SECURE_SSL_REDIRECT = True
         SECURE_SSL_HOST = _public.netloc
-        # Asked by whoever watches the process, past the proxy.
+        # Probes and scrapers connect to the process itself, without TLS.
         SECURE_REDIRECT_EXEMPT = [r"^api/v1/live$", r"^metrics$"]
         SECURE_HSTS_SECONDS = 30 * 24 * 3600
         SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
-# Whose word on their clients counts. Once they are named, nobody else's word on TLS counts either.
+# Proxies whose X-Forwarded headers are believed. If they are named, TLS headers of others are ignored, too.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES", "127.0.0.1,::1")
 ONLY_TRUSTED_PROXIES = bool(os.environ.get("TRUSTED_PROXIES"))
 
@@ -52,7 +51,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
-    "tasks_app.api_page.ApiPageConfig",  # from here and not from somebody else's server
+    "tasks_app.api_page.ApiPageConfig",  # its scripts are served from here, not from a CDN
     "tasks_app",
     "articles_app",
     "inventory_app",
@@ -89,20 +88,20 @@ TEMPLATES = [
     }
 ]
 
-# With no database named and no stack running, Django starts anyway; the first query says what is missing.
+# Without a database Django still starts; the first query fails with this path in its message.
 _NOWHERE = "/no-stack-is-running-and-DATABASE_URL-is-not-set"
 DATABASES = {"default": env.database_settings(DATABASE_URL or f"postgresql:///punctual?host={_NOWHERE}")}
 DATABASES["default"] |= {
-    # Beats and workers keep their connections and replace a dead one themselves; the check is for web requests.
+    # Connections stay open; web requests check them first, and beats and workers replace a dead one themselves.
     "CONN_MAX_AGE": None,
     "CONN_HEALTH_CHECKS": True,
     "DISABLE_SERVER_SIDE_CURSORS": True,
 }
-# The web process and commands go by the same limits as beats and workers; what DATABASE_URL says counts instead.
+# Web processes and commands have the same lock and idle limits as beats and workers, unless DATABASE_URL sets others.
 DATABASES["default"]["OPTIONS"] = session.options_for_engine(
     DATABASES["default"]["OPTIONS"], pooled=False, hosts=DATABASES["default"]["HOST"]
 )
-# For web requests alone, see web.py: no page may keep the database busy for ever. 0: no limit.
+# Web requests only (web.py): a slow page does not keep the database busy. 0: no limit.
 WEB_STATEMENT_SECONDS = env.seconds("WEB_STATEMENT_SECONDS", 15.0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -119,12 +118,12 @@ FORMAT_MODULE_PATH = ["scheduler_project.formats"]
 LOGIN_REDIRECT_URL = "admin:index"
 
 STATIC_URL = "static/"
-# Static files are served from where they are installed; set STATIC_ROOT and run collectstatic to serve copies.
+# Static files are served from the installed packages. To serve copies, set STATIC_ROOT and run collectstatic.
 STATIC_ROOT = os.environ.get("STATIC_ROOT")
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
-# Beside these Django sends X-Content-Type-Options: nosniff and Cross-Origin-Opener-Policy: same-origin by default.
+# Django adds X-Content-Type-Options: nosniff and Cross-Origin-Opener-Policy: same-origin by default.
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
@@ -139,82 +138,81 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": env.log_format()}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    # One line for every batch, and one of httpx for every call.
+    # At INFO these log each batch and each HTTP call.
     "loggers": {
         "httpx": {"level": "WARNING"},
         "tasks_app.engine.worker.task": {"level": "WARNING"},
     },
 }
 
-# Where traces go. Without it nothing of OpenTelemetry is imported, unless somebody else has.
+# Traces. Without an endpoint, OpenTelemetry is not imported.
 if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
     from . import tracing
 
     tracing.begin()
     MIDDLEWARE.insert(0, "scheduler_project.tracing.request_middleware")
 
-# For alarms that are told by mail.
-EMAIL_HOST, EMAIL_PORT = (
-    os.environ.get("EMAIL_HOST", "localhost"),
-    env.whole_number("EMAIL_PORT", os.environ.get("EMAIL_PORT", "25")),
-)
-EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
-EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+# Alarms by mail.
+EMAIL_HOST = env.text("EMAIL_HOST", "localhost")
+EMAIL_PORT = env.whole_number("EMAIL_PORT", env.text("EMAIL_PORT", "25"))
+EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", False)
-DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "punctual@localhost")
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "punctual@localhost")
 
+_origin = f"{_public.scheme}://{_public.netloc}" if _public else ""
 PUNCTUAL = {
     "REDIS_URL": REDIS_URL,
-    "ENVIRONMENT": os.environ.get("PUNCTUAL_ENVIRONMENT", ""),
+    # Which installation this is, and which region of it.
+    "ENVIRONMENT": env.text("PUNCTUAL_ENVIRONMENT"),
     "DATABASE_ADDRESSES": env.networks("PUNCTUAL_DATABASE_ADDRESSES", ""),
-    "SITE": os.environ.get("SITE", ""),
+    "SITE": env.text("SITE"),
     "STANDBY": int(env.flag("STANDBY", False)),
-    "ARCHIVE_URL": os.environ.get("ARCHIVE_URL", ""),
+    "RELEASE": env.text("PUNCTUAL_RELEASE"),
+    # Archive and backups.
+    "ARCHIVE_URL": env.text("ARCHIVE_URL"),
     "BACKUP_URLS": env.listed("BACKUP_URLS", ""),
-    "BACKUP_SPOOL": os.environ.get("BACKUP_SPOOL") or str(env.home() / "spool"),
-    "BACKUP_DATABASE_URL": os.environ.get("BACKUP_DATABASE_URL", ""),
-    "CONSOLE_URL": f"{_public.scheme}://{_public.netloc}/admin/" if _public else "",
-    "API_URL": os.environ.get("PUNCTUAL_API_URL") or (f"{_public.scheme}://{_public.netloc}/api/v1" if _public else ""),
-    "RELEASE": os.environ.get("PUNCTUAL_RELEASE", ""),
-    "LOG_URL": os.environ.get("PUNCTUAL_LOG_URL", ""),
-    "PING_URL": os.environ.get("PUNCTUAL_PING_URL", ""),
-    "PING_TROUBLE": os.environ.get("PUNCTUAL_PING_TROUBLE") or "fail",
+    "BACKUP_SPOOL": env.text("BACKUP_SPOOL") or str(env.home() / "spool"),
+    "BACKUP_DATABASE_URL": env.text("BACKUP_DATABASE_URL"),
+    # Addresses in links, and addresses that are called.
+    "CONSOLE_URL": f"{_origin}/admin/" if _origin else "",
+    "API_URL": env.text("PUNCTUAL_API_URL") or (f"{_origin}/api/v1" if _origin else ""),
+    "LOG_URL": env.text("PUNCTUAL_LOG_URL"),
+    "PING_URL": env.text("PUNCTUAL_PING_URL"),
+    "PING_TROUBLE": env.text("PUNCTUAL_PING_TROUBLE") or "fail",
     "OUTGOING_ALLOW": env.listed("OUTGOING_ALLOW", "public"),
-    "OUTGOING_CA_FILE": os.environ.get("OUTGOING_CA_FILE", ""),
+    "OUTGOING_CA_FILE": env.text("OUTGOING_CA_FILE"),
     "METRICS_ALLOW": env.networks("METRICS_ALLOW", ""),
+    # Keys.
     "SECRET_KEYS": env.listed("PUNCTUAL_SECRET_KEYS", ""),
-    "SECRET_KEYS_FILE": os.environ.get("PUNCTUAL_SECRET_KEYS_FILE", ""),
+    "SECRET_KEYS_FILE": env.text("PUNCTUAL_SECRET_KEYS_FILE"),
     "AUDIT_KEYS": env.listed("PUNCTUAL_AUDIT_KEYS", ""),
-    "AUDIT_KEYS_FILE": os.environ.get("PUNCTUAL_AUDIT_KEYS_FILE", ""),
+    "AUDIT_KEYS_FILE": env.text("PUNCTUAL_AUDIT_KEYS_FILE"),
     "AUDIT_ANCHOR_URLS": env.listed("PUNCTUAL_AUDIT_ANCHOR_URLS", ""),
+    # Numbers that PUNCTUAL_… variables override; their defaults are in tasks_app/conf.
+    **env.numbers(
+        "PUNCTUAL_",
+        "DISPATCH_LEASE_SECONDS",
+        "RUN_LEASE_SECONDS",
+        "HEARTBEAT_SECONDS",
+        "SHUTDOWN_SECONDS",
+        "SHARD_LEASE_SECONDS",
+        "SITE_TAKEOVER_SECONDS",
+        "READ_AHEAD_SECONDS",
+        "TRACE_SHARE",
+    ),
 }
-for _name in (
-    "DISPATCH_LEASE_SECONDS",
-    "RUN_LEASE_SECONDS",
-    "HEARTBEAT_SECONDS",
-    "SHUTDOWN_SECONDS",
-    "SHARD_LEASE_SECONDS",
-    "SITE_TAKEOVER_SECONDS",
-    "READ_AHEAD_SECONDS",
-    "TRACE_SHARE",
-):
-    if _value := os.environ.get(f"PUNCTUAL_{_name}"):
-        PUNCTUAL[_name] = env.number(f"PUNCTUAL_{_name}", _value)
 
 ARTICLES = {
-    "MODERATION_URL": os.environ.get("MODERATION_URL", ""),
-    "MODERATION_TOKEN": os.environ.get("MODERATION_TOKEN", ""),
+    "MODERATION_URL": env.text("MODERATION_URL"),
+    "MODERATION_TOKEN": env.text("MODERATION_TOKEN"),
+    **env.numbers("", "AUDIT_LEAD_SECONDS"),
 }
-if _value := os.environ.get("AUDIT_LEAD_SECONDS"):
-    ARTICLES["AUDIT_LEAD_SECONDS"] = env.number("AUDIT_LEAD_SECONDS", _value)
 
-STOCK = {name: os.environ.get(name, "") for name in ("STOCK_URL", "STOCK_TOKEN")}
-for _name in ("ROUND", "ROUND_SECONDS"):  # the second is told to be gone
-    if _value := os.environ.get(f"STOCK_{_name}"):
-        STOCK[_name] = _value
-for _name in ("WINDOW_SECONDS", "TIMEOUT_SECONDS", "RETRY_MAX_SECONDS", "RATE"):
-    if _value := os.environ.get(f"STOCK_{_name}"):
-        STOCK[_name] = env.number(f"STOCK_{_name}", _value)
-for _name in ("BURST", "CONCURRENCY", "BATCH_MAX"):
-    if _value := os.environ.get(f"STOCK_{_name}"):
-        STOCK[_name] = env.whole_number(f"STOCK_{_name}", _value)
+STOCK = {
+    "STOCK_URL": env.text("STOCK_URL"),
+    "STOCK_TOKEN": env.text("STOCK_TOKEN"),
+    **env.texts("STOCK_", "ROUND", "ROUND_SECONDS"),  # ROUND_SECONDS is refused, with its replacement
+    **env.numbers("STOCK_", "WINDOW_SECONDS", "TIMEOUT_SECONDS", "RETRY_MAX_SECONDS", "RATE"),
+    **env.whole_numbers("STOCK_", "BURST", "CONCURRENCY", "BATCH_MAX"),
+}
