@@ -1,6 +1,6 @@
 """What others hear of articles: an event for each move, about the unit that publishes the article.
 
-Told by the lifecycle while it holds the article's lock, so that those of one article are heard in order.
+Changed by the lifecycle while it holds the article's lock, so that those of one article are heard in order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from tasks_app.client.events import declare_kind
 from .units import PUBLISH, TENANT
 
 
-class Told(NamedTuple):
+class Changed(NamedTuple):
     """One article after a move, and what this kind of event carries besides."""
 
     article_id: int
@@ -76,12 +76,12 @@ KINDS = {
 KINDS["publish_now"] = KINDS["publish"]
 
 
-def tell(verb: str, told: Sequence[Told], actor: str) -> None:
+def emit(verb: str, changed: Sequence[Changed], actor: str) -> None:
     """In the transaction of the move, in one statement however many they are."""
-    if told:
+    if changed:
         payloads = [
             {"article": one.article_id, "revision": one.revision, "status": str(one.status), "actor": actor, **one.more}
-            for one in told
+            for one in changed
         ]
-        keys = [one.article_id for one in told]
+        keys = [one.article_id for one in changed]
         emit_many(KINDS[verb], payloads, tenant=TENANT, task_type=PUBLISH, keys=keys)

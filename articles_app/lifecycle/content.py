@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from articles_app.errors import AlreadyCreated, InvalidArticle
-from articles_app.events import Told, tell
+from articles_app.events import Changed, emit
 from articles_app.models import NAME_LENGTH, TITLE_LENGTH, Article, ArticleCreation, ArticleEvent
 from articles_app.states import ArticleStatus
 from articles_app.units import AUDIT, PUBLISH
@@ -52,7 +52,7 @@ def create(
         )
         if token is not None:
             _use(token, article)
-        tell("create", [Told(article.id, 1, ArticleStatus.DRAFT)], actor)
+        emit("create", [Changed(article.id, 1, ArticleStatus.DRAFT)], actor)
     return article
 
 

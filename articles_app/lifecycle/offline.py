@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from articles_app.errors import InvalidArticle
-from articles_app.events import Told, tell
+from articles_app.events import Changed, emit
 from articles_app.states import ArticleStatus
 from articles_app.units import OFFLINE, SCHEDULER
 from tasks_app.client import Outcome, cancel, ensure
@@ -33,7 +33,7 @@ WITH locked AS MATERIALIZED (
     FROM locked
     WHERE a.id = locked.id AND locked.status = 'PUBLISHED' AND locked.offline_time <= clock_timestamp()
     RETURNING a.id, a.revision
-), told AS (
+), history AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor)
     SELECT id, revision, 'take_offline', 'PUBLISHED', 'OFFLINE', %(actor)s FROM moved
 )
@@ -48,7 +48,7 @@ def take_offline_due(article_ids: Collection[int], *, actor: str = SCHEDULER) ->
         cursor.execute(_OFFLINE_DUE, {"ids": list(article_ids), "actor": actor})
         rows = cursor.fetchall()
         offline = ArticleStatus.OFFLINE
-        tell("take_offline", [Told(id_, revision, offline) for id_, revision, *_ in rows if revision], actor)
+        emit("take_offline", [Changed(id_, revision, offline) for id_, revision, *_ in rows if revision], actor)
     return {id_: TakenOffline(revision is not None, ArticleStatus(status), at) for id_, revision, status, at in rows}
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from articles_app.errors import InvalidArticle
-from articles_app.events import Told, tell
+from articles_app.events import Changed, emit
 from articles_app.states import ArticleStatus
 from articles_app.units import OFFLINE, PUBLISH, SCHEDULER
 from tasks_app.client import cancel, ensure_many
@@ -35,7 +35,7 @@ WITH locked AS MATERIALIZED (
     FROM locked
     WHERE a.id = locked.id AND locked.status = 'AUDIT_SUCCESS' AND locked.publish_time <= clock_timestamp()
     RETURNING a.id, a.revision, a.published_at, a.offline_time
-), told AS (
+), history AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
     SELECT id, revision, 'publish', 'AUDIT_SUCCESS', 'PUBLISHED', %(actor)s,
            jsonb_build_object('published_at', published_at)
@@ -53,7 +53,7 @@ def publish_due(article_ids: Collection[int], *, actor: str = SCHEDULER) -> dict
             cursor.execute(_PUBLISH_DUE, {"ids": list(article_ids), "actor": actor})
             rows = cursor.fetchall()
         live = [(id_, revision, offline_time) for id_, revision, _, _, offline_time in rows if revision is not None]
-        tell("publish", [Told(id_, revision, ArticleStatus.PUBLISHED) for id_, revision, _ in live], actor)
+        emit("publish", [Changed(id_, revision, ArticleStatus.PUBLISHED) for id_, revision, _ in live], actor)
         _schedule_offline({id_: offline_time for id_, _, offline_time in live})
     return {id_: Published(revision is not None, ArticleStatus(status), at) for id_, revision, status, at, _ in rows}
 

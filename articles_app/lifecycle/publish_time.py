@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 from articles_app.conf import conf
 from articles_app.errors import InvalidArticle, UnknownArticle
-from articles_app.events import KINDS, Told, tell
+from articles_app.events import KINDS, Changed, emit
 from articles_app.states import ArticleStatus, sources_of
 from articles_app.units import AUDIT, PUBLISH
 from tasks_app.client import Outcome, Scheduled, ensure_many, reschedule_many
@@ -83,7 +83,7 @@ WITH given AS MATERIALIZED (
       AND (g.revision IS NULL OR locked.revision = g.revision)
       AND (locked.offline_time IS NULL OR locked.offline_time > g.at)
     RETURNING a.id, a.status, a.revision, a.publish_time
-), told AS (
+), history AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
     SELECT moved.id, moved.revision, %(verb)s, moved.status, moved.status, %(actor)s,
            jsonb_build_object('old', locked.publish_time, 'new', moved.publish_time)
@@ -93,7 +93,7 @@ SELECT locked.id, locked.status, locked.publish_time, locked.offline_time, locke
 FROM locked LEFT JOIN moved USING (id)
 """
 
-# The same for one that is approved, in one statement with its task and what is told.
+# The same for one that is approved, in one statement with its task and its events.
 CHANGE_WITH_TASK = RowChange(
     lock="""
     SELECT id, status, publish_time, offline_time, revision,
@@ -152,7 +152,7 @@ def change_publish_times(changes: Iterable[NewTime], *, actor: str) -> list[Time
         scheduled = _schedule_publish(wanted, rows, actor)
         _schedule_audit(wanted, rows, actor)
         answers = [_answer(change, rows[id_], scheduled.get(id_)) for id_, change in wanted.items()]
-        tell(VERB, [_told(answer) for answer in answers if answer.outcome.changed], actor)
+        emit(VERB, [_changed(answer) for answer in answers if answer.outcome.changed], actor)
     return answers
 
 
@@ -244,7 +244,7 @@ def _answer(change: NewTime, row: _Row, scheduled: Scheduled | None) -> TimeChan
     return TimeChange(row.id, outcome, row.status, row.old, change.at, row.new_revision, task_id)
 
 
-def _told(answer: TimeChange) -> Told:
+def _changed(answer: TimeChange) -> Changed:
     old, new = (at.astimezone(UTC).isoformat() for at in (answer.old, answer.new))
     more = {"old": old, "new": new, "outcome": str(answer.outcome)}
-    return Told(answer.article_id, answer.revision, answer.status, more)
+    return Changed(answer.article_id, answer.revision, answer.status, more)

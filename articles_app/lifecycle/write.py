@@ -1,4 +1,4 @@
-"""The one way to write an article: lock, compare, write, tell; and what to say when nothing moved."""
+"""The one way to write an article: lock, compare, write, emit; and the error when nothing moved."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -8,7 +8,7 @@ import psycopg
 from django.db import connection, transaction
 
 from articles_app.errors import IllegalMove, InvalidArticle, StaleArticle, UnknownArticle
-from articles_app.events import Told, tell
+from articles_app.events import Changed, emit
 from articles_app.models import NAME_LENGTH, ArticleEvent
 from articles_app.states import ArticleStatus, sources_of, target_of
 from tasks_app.client import InvalidTask, checked_instant, checked_name, checked_text
@@ -39,7 +39,7 @@ WITH locked AS MATERIALIZED (
     WHERE a.id = locked.id AND locked.status = ANY (%(sources)s)
       AND (%(revision)s::int IS NULL OR locked.revision = %(revision)s::int) {guard}
     RETURNING a.id, a.status, a.revision, a.content_revision, a.publish_time, a.offline_time
-), told AS (
+), history AS (
     INSERT INTO article_event (article_id, revision, verb, source, target, actor, detail)
     SELECT moved.id, moved.revision, %(verb)s, locked.status, moved.status, %(actor)s, {detail}
     FROM moved JOIN locked USING (id)
@@ -86,7 +86,7 @@ def move(
         if target is None:
             refuse(verb, article_id, ArticleStatus(source), revision, found)
         moved = Moved(article_id, ArticleStatus(source), ArticleStatus(target), *rest)
-        tell(verb, [Told(article_id, moved.revision, moved.target, more or {})], actor)
+        emit(verb, [Changed(article_id, moved.revision, moved.target, more or {})], actor)
     return moved
 
 
