@@ -1,6 +1,6 @@
-"""What others hear of articles: an event for each move, about the unit that publishes the article.
+"""Events about articles: one for each move, about the unit that publishes the article.
 
-Changed by the lifecycle while it holds the article's lock, so that those of one article are heard in order.
+The lifecycle emits them while it holds the article's lock, so the events of one article are in order.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The states of an article and the one table of its legal moves; writing them is lifecycle's business."""
+"""The states of an article, and the one table of its legal moves. Only `lifecycle/` writes a state."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 class ArticleStatus(StrEnum):
     DRAFT = "DRAFT"  # being written
-    PENDING_AUDIT = "PENDING_AUDIT"  # submitted, waits for a verdict
+    PENDING_AUDIT = "PENDING_AUDIT"  # submitted, waits for its audit
     AUDIT_SUCCESS = "AUDIT_SUCCESS"  # approved, waits for its publish time
     AUDIT_FAIL = "AUDIT_FAIL"  # rejected, with a reason
     PUBLISHED = "PUBLISHED"  # live

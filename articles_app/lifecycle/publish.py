@@ -16,15 +16,15 @@ from .write import Moved, move
 
 
 class Published(NamedTuple):
-    """What became of one article."""
+    """The outcome for one article."""
 
-    moved: bool  # it went live now, by this very call
-    status: ArticleStatus  # what it was before
+    moved: bool  # this call published it
+    status: ArticleStatus  # before the call
     publish_time: datetime
 
 
-# Rows in order of id: two batches, or a batch and a bulk edit, can't deadlock. The guard looks at the rows as they
-# are under our lock, on the database's clock, so whoever edits the time meanwhile is seen. Events come from what moved.
+# Rows are locked in order of id, so two batches, or a batch and a bulk edit, cannot deadlock. The guard reads the locked
+# rows by the database's clock: an edit that committed before is seen. A second publish of an article matches no row.
 _PUBLISH_DUE = """
 WITH locked AS MATERIALIZED (
     SELECT id, status, publish_time FROM article WHERE id = ANY (%(ids)s) ORDER BY id FOR NO KEY UPDATE
@@ -47,7 +47,7 @@ FROM locked LEFT JOIN moved USING (id)
 
 
 def publish_due(article_ids: Collection[int], *, actor: str = SCHEDULER) -> dict[int, Published]:
-    """Publish those that are approved and whose time has come, in one statement. Unknown ids are left out."""
+    """Publish the approved articles whose publish time has come, in one statement. Unknown ids are left out."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_PUBLISH_DUE, {"ids": list(article_ids), "actor": actor})
@@ -59,7 +59,7 @@ def publish_due(article_ids: Collection[int], *, actor: str = SCHEDULER) -> dict
 
 
 def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
-    """Live at once, by hand; its publish time becomes this moment."""
+    """Publish an approved article at once, by hand. Its publish time becomes now."""
     with transaction.atomic():
         try:
             moved = move(
@@ -81,7 +81,7 @@ def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> 
 
 
 def _schedule_offline(times: dict[int, datetime | None]) -> None:
-    """Going offline is scheduled when an article goes live, not before: an earlier task would have nothing to do."""
+    """The offline task is created when the article goes live: before that it would have nothing to do."""
     tasks = [{"key": id_, "at": at} for id_, at in sorted(times.items()) if at is not None]
     if tasks:
         ensure_many(OFFLINE, tasks)
