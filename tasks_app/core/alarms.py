@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from .phrases import counted, first_line, for_outsiders, span
 from .said import Said, packed, said, said_of, unpacked
@@ -84,7 +85,7 @@ class Occurrence:
     count: int = 1
     seconds: float = 0.0  # how late, or how long: the worst of them
     each: tuple[float, ...] = ()  # how late, one by one, where rules differ in what they call late
-    sample: Mapping[str, object] = field(default_factory=dict)
+    sample: Mapping[str, Any] = field(default_factory=dict)
 
     def plus(self, other: "Occurrence") -> "Occurrence":
         """Both, seen as one: the worse of the two stands for them."""
@@ -266,7 +267,7 @@ def _error(sample: Mapping[str, object]) -> list[str]:
     return found
 
 
-def _example(sample: Mapping[str, object]) -> list[str]:
+def _example(sample: Mapping[str, Any]) -> list[str]:
     if waiting := sample.get("waiting"):
         more = int(sample.get("more") or 0)
         names = ", ".join(map(str, waiting)) + (f" and {more:,} more" if more else "")

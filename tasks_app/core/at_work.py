@@ -69,7 +69,7 @@ class Marks:
 
     def set(self, kind: Kind, item: str, place: str, patient: bool) -> int | None:
         """Returns the slot; None: all are taken."""
-        if not self._free:
+        if self._memory is None or not self._free:
             return None
         slot = self._free.pop()
         thread, texts = threading.get_ident(), (place.encode(), item.encode()[:ITEM_BYTES])
@@ -79,15 +79,16 @@ class Marks:
         return slot
 
     def clear(self, slot: int) -> None:
-        _NUMBER.pack_into(self._memory, slot, 0)
-        self._free.append(slot)
+        if self._memory is not None:
+            _NUMBER.pack_into(self._memory, slot, 0)
+            self._free.append(slot)
 
 
 class _Marked:
     __slots__ = ("_about", "_marks", "_slot")
 
-    def __init__(self, marks: Marks, *about: object) -> None:
-        self._marks, self._about = marks, about
+    def __init__(self, marks: Marks, kind: Kind, item: str, place: str, patient: bool) -> None:
+        self._marks, self._about = marks, (kind, item, place, patient)
 
     def __enter__(self) -> None:
         self._slot = self._marks.set(*self._about)
@@ -98,7 +99,8 @@ class _Marked:
 
 
 def read_pulse(memory: mmap.mmap) -> int:
-    return _NUMBER.unpack_from(memory, _PULSE)[0]
+    number: int = _NUMBER.unpack_from(memory, _PULSE)[0]
+    return number
 
 
 def ask_for_stacks(memory: mmap.mmap) -> None:

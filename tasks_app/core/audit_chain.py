@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from json.encoder import encode_basestring
+from typing import Any
 
 VERSION = 1
 GENESIS = bytes(32)  # what the first entry of a trail follows
@@ -43,7 +44,7 @@ class _Written(str):
 def canonical(value: object) -> str:
     """Equal values have equal texts, different ones different texts. Without recursion, so depth has no limit."""
     done: list[str] = []
-    left = [value]  # the next one last
+    left: list[Any] = [value]  # the next one last
     while left:
         one = left.pop()
         kind = type(one)
@@ -74,7 +75,7 @@ def _add(done: list[str], left: list[object], ends: str, members: list[tuple[str
     done.append(ends[1] if members else ends)
 
 
-def _plain(value: object) -> str:
+def _plain(value: Any) -> str:
     kind = type(value)
     if kind is str:
         return encode_basestring(value)

@@ -26,7 +26,7 @@ class Which(StrEnum):
 
 def firings_within(
     schedule: Schedule, since: datetime, until: datetime, deadline: float, most: int = MOST_FIRINGS
-) -> Iterator[array]:
+) -> Iterator["array[int]"]:
     """The firings from the first instant up to the second, both included, in pages of microseconds since 1970.
 
     One page is in memory at a time. Raises InvalidTask after `most` of them, or at the deadline of the monotonic clock.

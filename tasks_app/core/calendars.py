@@ -1,10 +1,11 @@
 """Calendars: sets of days off, and what becomes of a firing on such a day."""
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from .errors import InvalidTask, nearest, shown
 
@@ -29,7 +30,7 @@ class Days:
     Equal if they are the same version of the same calendar: `key` says so.
     """
 
-    key: Hashable
+    key: Any  # hashable
     name: str = field(compare=False)
     weekdays: frozenset[int] = field(compare=False)  # 1 is Monday, 7 is Sunday
     off: Mapping[date, str] = field(compare=False)  # with what the day is called

@@ -175,7 +175,7 @@ def filled_text(text: str, facts: Mapping[str, Any]) -> str:
     return _PLACEHOLDER.sub(lambda found: _as_text(facts[_name(found)]), text) if "{{" in text else text
 
 
-def _name(placeholder: re.Match) -> str:
+def _name(placeholder: re.Match[str]) -> str:
     return placeholder[1].strip()
 
 

@@ -38,7 +38,7 @@ def refuse_what_never_runs(call: object, where: str) -> None:
         )
 
 
-def refuse_wrong_arguments(call: Callable, where: str, given: tuple[str, int]) -> None:
+def refuse_wrong_arguments(call: Callable[..., object], where: str, given: tuple[str, int]) -> None:
     """Raise unless `call` takes what it will be given."""
     words, number = given
     signature = signature_of(call)
@@ -52,7 +52,7 @@ def refuse_wrong_arguments(call: Callable, where: str, given: tuple[str, int]) -
         ) from None
 
 
-def signature_of(call: Callable) -> inspect.Signature | None:
+def signature_of(call: Any) -> inspect.Signature | None:
     """What it takes itself, whatever it says that it wraps: a decorator may add arguments, and it is the decorator that
     is called. None for some builtins, which don't tell."""
     if isinstance(inspect.getattr_static(type(call), "__call__", None), staticmethod):
@@ -63,12 +63,12 @@ def signature_of(call: Callable) -> inspect.Signature | None:
         return None
 
 
-def is_async(call: Callable) -> bool:
+def is_async(call: Callable[..., object]) -> bool:
     """Whether what a call returns has to be awaited: a coroutine function in whatever shape."""
     return _is_coroutine_function(function_in(call))
 
 
-def place_of(call: Callable, *, depth: int = 1) -> str:
+def place_of(call: Callable[..., object], *, depth: int = 1) -> str:
     """Where it was declared, the same each time: its name, or for what has none of its own the line of that caller."""
     name, module = getattr(call, "__qualname__", None), getattr(call, "__module__", None)
     own = isinstance(name, str) and "<lambda>" not in name and not isinstance(call, MethodType | BuiltinMethodType)

@@ -1,6 +1,7 @@
 """What a CELERY_TASK runs: the name of a Celery task, its args and kwargs, checked before anything is scheduled."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from .errors import InvalidTask, nearest, shown
 
@@ -15,8 +16,8 @@ NAME_LENGTH = 200
 @dataclass(frozen=True, slots=True)
 class CeleryCall:
     task: str
-    args: list = field(default_factory=list)
-    kwargs: dict = field(default_factory=dict)
+    args: list[Any] = field(default_factory=list)
+    kwargs: dict[str, Any] = field(default_factory=dict)
 
 
 def celery_call(payload: object) -> CeleryCall:

@@ -55,7 +55,7 @@ class Encrypted(str):
         self.envelope = envelope
         return self
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[type["Encrypted"], tuple[str]]:
         return Encrypted, (self.envelope,)
 
     @property

@@ -1,5 +1,7 @@
 """The order in which a worker asks the queues of its lanes."""
 
+from collections.abc import Iterable
+
 from .lanes import WEIGHTS
 
 
@@ -10,12 +12,12 @@ class WeightedCycle:
     a heavy one is served again sooner. A queue that was empty for long has saved nothing up.
     """
 
-    def __init__(self, queues=None) -> None:
+    def __init__(self, queues: Iterable[str] | None = None) -> None:
         self._queues = list(queues or ())
         self._now = 0.0
         self._again: dict[str, float] = {}
 
-    def update(self, queues) -> None:
+    def update(self, queues: Iterable[str]) -> None:
         self._queues = list(queues)
 
     def consume(self, most: int) -> list[str]:

@@ -17,7 +17,7 @@ class Difference(NamedTuple):
         return f"{self.field}: {shown_value(self.old)} -> {shown_value(self.new)}"
 
     @property
-    def plain(self) -> dict:
+    def plain(self) -> dict[str, object]:
         """For JSON: what is absent has no key."""
         given = {"field": self.field, "old": self.old, "new": self.new}
         return {name: value for name, value in given.items() if value is not ABSENT}

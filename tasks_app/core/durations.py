@@ -19,7 +19,7 @@ def seconds_of(text: str) -> int | float:
             f"{shown(text)} is not a length of time. Write it like 90s, 5m, 1h30m or 7d (units w, d, h, m, s, the "
             "largest first), or as a number of seconds."
         )
-    seconds = sum(float(amount) * _UNITS[unit] for unit, amount in parts.items())
+    seconds = sum((float(amount) * _UNITS[unit] for unit, amount in parts.items()), 0.0)
     return int(seconds) if seconds.is_integer() else seconds
 
 

@@ -7,7 +7,7 @@ thousand events; `OutboxRow.events` takes it apart.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from .errors import InvalidConfiguration, InvalidTask, nearest, shown
@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 
     name: str
     sentence: str
-    data: dict  # a JSON schema, draft 2020-12
+    data: dict[str, Any]  # a JSON schema, draft 2020-12
     example: object = None  # of its data
     state: Status | None = None  # of the task afterwards, where that is always the same
     run: bool = False  # it tells of a run: it has an attempt, a worker and a batch
@@ -69,7 +69,7 @@ class Event(NamedTuple):
     def unit(self) -> tuple[str, str, str] | None:
         return None if self.key is None else (self.tenant, self.task_type or "", self.key)
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, object]:
         return {
             "id": self.id,
             "type": self.type,
@@ -101,7 +101,7 @@ class OutboxRow(NamedTuple):
     task_type: str | None
     worker: str | None
     batch_no: UUID | None
-    count: int
+    count: int  # type: ignore[assignment]  # the name of the column: tuple.count is not needed
     task_ids: Sequence[int] | None
     keys: Sequence[str] | None
     jobs: Sequence[int | None] | None
@@ -140,28 +140,28 @@ class OutboxRow(NamedTuple):
             )  # fmt: skip
 
 
-def _object(required: dict, **optional: dict) -> dict:
+def _object(required: dict[str, Any], **optional: dict[str, Any]) -> dict[str, Any]:
     """The schema of an object. Others may be added to its fields later: receivers leave alone what they don't know."""
     return {"type": "object", "properties": required | optional, "required": list(required)}
 
 
-def _text(about: str) -> dict:
+def _text(about: str) -> dict[str, Any]:
     return {"type": "string", "description": about}
 
 
-def _time(about: str) -> dict:
+def _time(about: str) -> dict[str, Any]:
     return {"type": "string", "format": "date-time", "description": about}
 
 
-def _perhaps(schema: dict) -> dict:
+def _perhaps(schema: dict[str, Any]) -> dict[str, Any]:
     return schema | {"type": [schema["type"], "null"]}
 
 
-def _number(about: str) -> dict:
+def _number(about: str) -> dict[str, Any]:
     return {"type": "number", "description": about}
 
 
-def _integer(about: str) -> dict:
+def _integer(about: str) -> dict[str, Any]:
     return {"type": "integer", "description": about}
 
 
@@ -564,7 +564,7 @@ _OWN = (
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _OWN}
 
 
-def declare(name: str, sentence: str, data: dict, example: object = None) -> Kind:
+def declare(name: str, sentence: str, data: dict[str, Any], example: object = None) -> Kind:
     """Add an app's own kind to the catalogue, for people and for subscribers; telling an undeclared one works too."""
     kind = Kind(checked_own_name(name), sentence, data, example)
     known = KINDS.setdefault(name, kind)
@@ -632,7 +632,7 @@ def _about_ours(pattern: str) -> bool:
     return bool(dot) and noun in OWN_NOUNS
 
 
-def schema_of(kind: Kind) -> dict:
+def schema_of(kind: Kind) -> dict[str, Any]:
     """The JSON schema of a whole event of this kind, as `Event.as_json` gives it."""
     properties = _ENVELOPE | {"type": {"const": kind.name}, "data": kind.data}
     return {

@@ -124,15 +124,16 @@ def advise(
     `delay_of` is its own delay for a given jitter. `was`: the load has it already, as it was before.
     """
     others = load.total
-    for minute in minutes_of(was, load.begins) if was else ():
-        others[minute] -= was.jobs
+    if was is not None:
+        for minute in minutes_of(was, load.begins):
+            others[minute] -= was.jobs
     level = peak_level(load, capacity)
     own = minutes_of(group, load.begins)
     worst, times = _worst(others, own, level, group.jobs)
     if worst is None or times < SHARE * len(own):
         return None
-    jitter, better = _helpful(load, group, others, level, delay_of, jitter, worst)
-    return Advice(load.at(worst), others[worst] + group.jobs, times, jitter, better)
+    helpful, better = _helpful(load, group, others, level, delay_of, jitter, worst)
+    return Advice(load.at(worst), others[worst] + group.jobs, times, helpful, better)
 
 
 def peaks(load: FiringLoad, capacity: float | None, most: int = 5) -> list[int]:

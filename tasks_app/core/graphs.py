@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 MOST_JOBS = 10_000  # in one graph: the instances of all of them are made in one transaction
 
 Node = TypeVar("Node")
+Ordered = TypeVar("Ordered", int, str)
 
 
 class When(StrEnum):
@@ -77,9 +78,9 @@ def roots_of(nodes: Iterable[Node], parents: Mapping[Node, Iterable[Node]]) -> s
     return found
 
 
-def two_roots_of_each(parents: Mapping[Node, Sequence[Node]]) -> dict[Node, list[Node]]:
+def two_roots_of_each(parents: Mapping[Ordered, Sequence[Ordered]]) -> dict[Ordered, list[Ordered]]:
     """For each node, the first two of its ancestors that wait for nobody; in one pass. There must be no circle."""
-    found: dict[Node, list[Node]] = {}
+    found: dict[Ordered, list[Ordered]] = {}
     todo = list(parents)
     while todo:
         node = todo[-1]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from .networks import Network, contains
 
@@ -32,7 +33,7 @@ class Facts:
         return {name: getattr(self, name) for name in self.__slots__ if name != "standby"}
 
     @classmethod
-    def of(cls, kept: Mapping[str, object]) -> "Facts":
+    def of(cls, kept: Mapping[str, Any]) -> "Facts":
         return cls(**{name: kept[name] for name in cls.__slots__ if name in kept})
 
 

@@ -192,6 +192,6 @@ def _parts(sealed: str) -> tuple[str, bytes, bytes]:
         form, key_id, wrapped, encrypted = sealed.split(".")
         if form != FORMAT:
             raise ValueError
-        return key_id, *(base64.urlsafe_b64decode(part + "==") for part in (wrapped, encrypted))
+        return key_id, base64.urlsafe_b64decode(wrapped + "=="), base64.urlsafe_b64decode(encrypted + "==")
     except ValueError:
         raise CannotUnseal("What is stored is not a sealed secret. Give what it belongs to a new one.") from None

@@ -20,7 +20,7 @@ class Limit:
         back after a pause, a queue full of them would start together with a full bucket. And what flows in until the
         bucket is looked at again must have room, too.
         """
-        if self.rate is None:
+        if self.rate is None or self.burst is None:  # they come together
             return None
         # In a second there are whole tasks only: a part of one does no harm, and with a low rate that is what flows in.
         flows = max(ceil(self.rate), self.rate * (1 + LOOKED_AT_SECONDS))
@@ -40,7 +40,7 @@ MOST = 100_000  # of one type in one claim, where nothing limits it
 LOWEST_RATE, HIGHEST_RATE = 0.000_001, 1_000_000  # beyond them PostgreSQL can't multiply it by a time for certain
 
 
-def limit_from(name: object, rate: object, burst: object, max_running: object) -> Limit | None:
+def limit_from(name: object, rate: float | None, burst: int | None, max_running: int | None) -> Limit | None:
     """What @handler was given, checked; None without any limit."""
     if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < inf):
         raise InvalidConfiguration(f"handler {name!r}: rate={rate!r} must be more than 0 tasks a second.")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from .durations import seconds_of
 from .errors import InvalidTask, latest_instant, shown
@@ -34,7 +35,8 @@ class Move:
         if self.by is not None:
             # Nothing is due before now, but for what was so already: that keeps its place in the line.
             return min(max(was + self.by, min(was, now)), latest_instant())
-        return self.at + self.over * place / of if self.over is not None else self.at
+        at = self.at or now  # one of the two is given
+        return at + self.over * place / of if self.over is not None else at
 
     def bounds(self, first: datetime, last: datetime, of: int, now: datetime) -> tuple[datetime, datetime]:
         """The earliest and the latest new time of so many tasks that are due between these."""
@@ -44,11 +46,11 @@ class Move:
     def options(self) -> dict[str, object]:
         """As it is stored, in JSON."""
         spans = {"by": self.by, "over": self.over}
-        written = {name: value.total_seconds() for name, value in spans.items() if value is not None}
+        written: dict[str, object] = {name: value.total_seconds() for name, value in spans.items() if value is not None}
         return written if self.at is None else {"at": self.at.isoformat()} | written
 
     @classmethod
-    def stored(cls, options: Mapping[str, object]) -> "Move":
+    def stored(cls, options: Mapping[str, Any]) -> "Move":
         spans = {name: timedelta(seconds=options[name]) for name in ("by", "over") if name in options}
         return cls(datetime.fromisoformat(options["at"]) if "at" in options else None, **spans)
 

@@ -1,5 +1,6 @@
 """What can be done with tasks that are overdue since nobody dispatched: an operator's choices, and their words."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -39,7 +40,7 @@ class Answer:
     def checked(
         cls,
         choice: str,
-        lanes: object = (),
+        lanes: Collection[str] = (),
         older_seconds: float | None = None,
         spread_seconds: float | None = None,
     ) -> "Answer":

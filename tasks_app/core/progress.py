@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from numbers import Real
+from typing import Any
 
 from .errors import InvalidTask, shown
 from .phrases import percent
@@ -11,7 +12,7 @@ NOTE_LENGTH = 200
 _ROUNDING = 1e-6  # a sum of parts may come out a little above 1
 
 
-def checked_fraction(value: object) -> float | None:
+def checked_fraction(value: Any) -> float | None:
     """From 0 to 1, or None: it doesn't know."""
     if value is None:
         return None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
+from typing import Any
 
 from .errors import nearest, shown
 
@@ -33,7 +34,7 @@ class RetentionClass:
 _OPTIONS = {one.name for one in fields(RetentionClass)} - {"name"}
 
 
-def problems_of(given: Mapping[object, object]) -> Iterator[str]:
+def problems_of(given: Mapping[Any, object]) -> Iterator[str]:
     """A sentence for each thing that is wrong with PUNCTUAL["RETENTION"]."""
     where = 'PUNCTUAL["RETENTION"]'
     owners: dict[str, str] = {}

@@ -46,7 +46,8 @@ class Backoff:
 
     def steady(self, failures: int) -> float:
         """The delay without its jitter: what the reaper uses, since it decides inside one statement."""
-        return min(self.base * 2 ** min(failures, self.doublings), self.cap)
+        times: int = 2 ** min(failures, self.doublings)
+        return min(self.base * times, self.cap)
 
     def steps(self) -> list[float]:
         """The steady delays after the 1st, 2nd, … failure; the last one repeats."""

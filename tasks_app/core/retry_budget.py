@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import exp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .errors import InvalidTask, nearest, shown
 
@@ -54,7 +54,7 @@ class Bucket:
         return level
 
 
-def budgets_of(given: Mapping[str, object]) -> dict[tuple[str, str], RetryBudget]:
+def budgets_of(given: Mapping[str, Any]) -> dict[tuple[str, str], RetryBudget]:
     """PUNCTUAL["RETRY_BUDGETS"], checked before, by kind and name; that of the installation is (ALL, "")."""
     found = {(ALL, ""): RetryBudget(**given[ALL])} if ALL in given else {}
     for kind in (TENANTS, TYPES):
@@ -62,7 +62,7 @@ def budgets_of(given: Mapping[str, object]) -> dict[tuple[str, str], RetryBudget
     return found
 
 
-def problems_of(given: Mapping[object, object]) -> Iterator[str]:
+def problems_of(given: Mapping[Any, object]) -> Iterator[str]:
     """A sentence for each thing that is wrong with PUNCTUAL["RETRY_BUDGETS"]."""
     where = 'PUNCTUAL["RETRY_BUDGETS"]'
     for kind, value in given.items():

@@ -73,8 +73,8 @@ class Grant:
 
     def beyond(self, own: "Grant") -> str | None:
         """What of this is more than `own`, in words; None: nothing."""
-        if more := [right for right in Right if right in self.rights - own.rights]:
-            return f"the right to {more[0]}"
+        if rights := [right for right in Right if right in self.rights - own.rights]:
+            return f"the right to {rights[0]}"
         if own.types is not None and (more := _more(self.types, own.types, "all task types")):
             return f"task type {more}" if self.types is not None else more
         if own.lanes is not None and (more := _more(self.lanes, own.lanes, "all lanes")):
@@ -92,7 +92,7 @@ def refuse_more(wanted: Grant, own: Grant) -> None:
 
 def checked_role(given: object) -> Role:
     try:
-        return Role(given)
+        return Role(str(given))
     except ValueError:
         raise InvalidTask(
             f"there is no role {shown(given)}.{nearest(str(given), Role)} There are {', '.join(Role)}."
@@ -108,7 +108,7 @@ def checked_rights(given: Iterable[object]) -> frozenset[Right]:
                 f"there is no right {shown(one)}.{nearest(str(one), Right)} There are {', '.join(Right)}; each "
                 "includes those before it."
             )
-        found.add(Right(one))
+        found.add(Right(str(one)))
     if not found:
         raise InvalidTask(f"a token needs a right; there are {', '.join(Right)}, and each includes those before it.")
     return up_to(max(found, key=list(Right).index))

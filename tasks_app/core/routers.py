@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from .errors import InvalidConfiguration
 
@@ -34,10 +35,13 @@ class Routers:
 ROUTERS = Routers()
 
 
-def may_answer(*codes: str) -> Callable[[Callable], Callable]:
+View = TypeVar("View", bound=Callable[..., object])
+
+
+def may_answer(*codes: str) -> Callable[[View], View]:
     """The problems that a view has of its own; those that its parameters bring, the schema finds by itself."""
 
-    def marked(view: Callable) -> Callable:
+    def marked(view: Any) -> Any:
         view.problems = codes
         return view
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from typing import Any, TypeGuard
 
 from .errors import nearest, shown
 from .safeguards import MOST_DEAD, Mode, Name, Policy
@@ -22,7 +23,7 @@ _RANGES = {  # of limits: more than this, at most that, and both in words
 }
 
 
-def problems_of(given: Mapping[object, object]) -> Iterator[str]:
+def problems_of(given: Mapping[Any, object]) -> Iterator[str]:
     """A sentence for each thing that is wrong with PUNCTUAL["SAFEGUARDS"]."""
     where, known = 'PUNCTUAL["SAFEGUARDS"]', [str(one) for one in Name]
     for name, options in given.items():
@@ -62,7 +63,7 @@ def _options(name: Name) -> list[str]:
     return [one for one in _FIELDS if one not in without]
 
 
-def _number(value: object) -> bool:
+def _number(value: object) -> TypeGuard[int | float]:
     return not isinstance(value, bool) and isinstance(value, int | float)
 
 

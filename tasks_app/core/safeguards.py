@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, tzinfo
 from enum import StrEnum
+from typing import Any
 
 from .errors import InvalidTask, shown
 from .lanes import LANES
@@ -194,16 +195,17 @@ class Curb:
 
     @property
     def _what(self) -> str:
+        rate = self.rate or 0.0
         match self.kind:
-            case Kind.LANE if not self.rate:
+            case Kind.LANE if not rate:
                 return said("lane {target} is paused", target=self.target)
             case Kind.LANE:
                 return said_of(
                     "lane {target} is slowed to {rate} task a second",
                     "lane {target} is slowed to {rate} tasks a second",
-                    grammatical_number(self.rate),
+                    grammatical_number(rate),
                     target=self.target,
-                    rate=figure(self.rate, 3),
+                    rate=figure(rate, 3),
                 )
             case Kind.TYPE if self.target == EVERYTHING:
                 return said("all tasks are held, except in lane {lane}", lane=FIRES_ON)
@@ -215,12 +217,12 @@ class Curb:
                 return said_of(
                     "type {target} is slowed to {rate} task a second",
                     "type {target} is slowed to {rate} tasks a second",
-                    grammatical_number(self.rate),
+                    grammatical_number(rate),
                     target=self.target,
-                    rate=figure(self.rate, 3),
+                    rate=figure(rate, 3),
                 )
             case Kind.RETRIES:
-                slow = figure(self.rate, 3)
+                slow = figure(rate, 3)
                 return said("retries of {target} are slowed to {rate} a second", target=self.target, rate=slow)
             case Kind.HOST:
                 return said("calls of {target} wait", target=self.target)
@@ -233,7 +235,7 @@ class Curb:
 
 
 def curbs_of(
-    name: str, subject: str, stage: int, figures: Mapping[str, object], policy: Policy | None = None
+    name: str, subject: str, stage: int, figures: Mapping[str, Any], policy: Policy | None = None
 ) -> list[Curb]:
     """What is held back while a safeguard is in this stage; by the usual policy unless another is given."""
     if not stage:
@@ -248,12 +250,12 @@ def curbs_of(
 _OF_A_TENANT = (Kind.TYPE, Kind.RETRIES, Kind.HOST, Kind.BACKFILLS)
 
 
-def _curbs_on(name: str, target: str, stage: int, figures: Mapping[str, object], policy: Policy) -> list[Curb]:
+def _curbs_on(name: str, target: str, stage: int, figures: Mapping[str, Any], policy: Policy) -> list[Curb]:
     """What is held back of a type, of calls to a host, or of everything."""
     match name:
         case Name.DELAY:
-            slowed = max(LEAST_RATE, SLOWED * float(figures.get("low_rate") or 0.0))
-            return [Curb(Kind.LANE, SLOWED_LANE, rate=slowed if stage == 1 else 0.0)]
+            low = max(LEAST_RATE, SLOWED * float(figures.get("low_rate") or 0.0))
+            return [Curb(Kind.LANE, SLOWED_LANE, rate=low if stage == 1 else 0.0)]
         case Name.FAILURES:
             rates = _rates(figures) or ({target: 0.0} if target not in ("", EVERYTHING) else {})
             slowed = {one: max(LEAST_RETRY_RATE, RETRIES_SLOWED * rate) for one, rate in rates.items()}
@@ -277,7 +279,7 @@ def _curbs_on(name: str, target: str, stage: int, figures: Mapping[str, object],
     return []
 
 
-def _rates(figures: Mapping[str, object]) -> dict[str, float]:
+def _rates(figures: Mapping[str, Any]) -> dict[str, float]:
     return {str(one): float(rate) for one, rate in dict(figures.get("rates") or {}).items()}
 
 
@@ -305,7 +307,7 @@ def _bucket(mean_seconds: float) -> int:
     return next(place for place, (most, _) in enumerate(BUCKETS) if mean_seconds <= most)
 
 
-def policies_of(given: Mapping[str, Mapping]) -> dict[str, Policy]:
+def policies_of(given: Mapping[str, Mapping[str, Any]]) -> dict[str, Policy]:
     """PUNCTUAL["SAFEGUARDS"], checked before, over the defaults."""
     return {name: replace(usual, **given.get(name, {})) for name, usual in POLICIES.items()}
 
@@ -332,7 +334,7 @@ _PEAK = ("from", "to", "rate", "lanes", "days", "zone")
 MOST_PEAKS = 50
 
 
-def peaks_of(given: Mapping[str, object]) -> list[Peak]:
+def peaks_of(given: Mapping[str, Any]) -> list[Peak]:
     """PUNCTUAL["DAILY_PROFILE"], checked before."""
     return [
         Peak(
@@ -361,7 +363,7 @@ def slowed_at(peaks: list[Peak], at: datetime) -> dict[str, float]:
     return rates
 
 
-def wrong_peaks(given: Mapping[object, object]) -> Iterator[str]:
+def wrong_peaks(given: Mapping[Any, object]) -> Iterator[str]:
     """A sentence for each thing that is wrong with PUNCTUAL["DAILY_PROFILE"]."""
     where = 'PUNCTUAL["DAILY_PROFILE"]'
     example = '{"peaks": [{"from": "09:00", "to": "18:00", "rate": 20}]}'

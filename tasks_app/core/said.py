@@ -3,6 +3,7 @@ string like any other, in English."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from .phrases import span
 
@@ -12,7 +13,7 @@ class Said(str):
 
     words: str
     plural: str  # empty: nothing is counted
-    count: int
+    count: int  # type: ignore[assignment]  # a sentence is not searched: str.count is not needed
     values: dict[str, object]
 
     def again(self, translated: Callable[[str, str, int], str], spanned: Callable[[timedelta], str]) -> str:
@@ -39,7 +40,7 @@ def said_of(one: str, many: str, count: int, /, **values: object) -> Said:
 
 def joined(*parts: str) -> Said:
     """Sentences one after the other; those that are empty are left out."""
-    values = {f"part{number}": part for number, part in enumerate(parts) if part}
+    values: dict[str, object] = {f"part{number}": part for number, part in enumerate(parts) if part}
     words = " ".join(f"{{{name}}}" for name in values)
     return _made(words, words, "", 1, values)
 
@@ -58,7 +59,7 @@ def packed(sentence: Said) -> dict[str, object]:
     return {"words": sentence.words, "plural": sentence.plural, "count": sentence.count, "values": values}
 
 
-def unpacked(stored: Mapping) -> Said:
+def unpacked(stored: Mapping[str, Any]) -> Said:
     def told(value: object) -> object:
         if not isinstance(value, Mapping):
             return value

@@ -1,6 +1,6 @@
 """The registry of compensation scans: each app compares its own rows with their tasks, and says what it found."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -45,7 +45,7 @@ class Scans:
     def discard(self, name: str) -> None:
         self._scans.pop(name, None)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple[str, Scan]]:
         return iter(list(self._scans.items()))
 
     def names(self) -> list[str]:

@@ -126,7 +126,7 @@ class Schedule:
         """Every firing after this instant, in order, in UTC."""
         if self.days is None:
             return self._regular(instant)
-        return self._kept(instant) if self.on_day_off == OnDayOff.SKIP else self._shifted(instant)
+        return (self._kept if self.on_day_off == OnDayOff.SKIP else self._shifted)(self.days, instant)
 
     def fires_at(self, instant: datetime) -> bool:
         return self.next(instant - _INSTANT, 1) == [instant]
@@ -144,7 +144,7 @@ class Schedule:
             if self.days.is_off(day):
                 shifts = self.on_day_off == OnDayOff.SHIFT
                 working = self.days.next_working(day, FARTHEST_SHIFT) if shifts else None
-                yield DayOff(fire, day, working and self._on(working, fire.astimezone(zone)))
+                yield DayOff(fire, day, None if working is None else self._on(working, fire.astimezone(zone)))
             low = _midnight(zone, day + timedelta(days=1)) - _INSTANT
 
     def _regular(self, instant: datetime) -> Iterator[datetime]:
@@ -160,34 +160,34 @@ class Schedule:
 
     def until(self, instant: datetime, last: datetime, most: int) -> list[datetime]:
         """The firings after the first instant and up to the second, no more than `most`."""
-        found = []
+        found: list[datetime] = []
         for fire in self.after(instant):
             if fire > last or len(found) == most:
                 break
             found.append(fire)
         return found
 
-    def _kept(self, instant: datetime) -> Iterator[datetime]:
+    def _kept(self, days: Days, instant: datetime) -> Iterator[datetime]:
         """Those on working days. A day off is stepped over as a whole: it may have many thousand firings."""
         zone, low, far, in_vain = zone_of(self.zone), instant, instant + _FARTHEST, 0
         while in_vain < _MOST_IN_VAIN:
             for fire in self._regular(low):
                 day = fire.astimezone(zone).date()
-                if self.days.is_off(day):
+                if days.is_off(day):
                     break
                 in_vain, far = 0, fire + _FARTHEST
                 yield fire
             if fire > far:
                 return
-            following = self.days.next_working(day, _LONGEST_REST) or day + timedelta(days=_LONGEST_REST)
+            following = days.next_working(day, _LONGEST_REST) or day + timedelta(days=_LONGEST_REST)
             low, in_vain = _midnight(zone, following) - _INSTANT, in_vain + 1
 
-    def _shifted(self, instant: datetime) -> Iterator[datetime]:
+    def _shifted(self, days: Days, instant: datetime) -> Iterator[datetime]:
         """All of them, those of days off later. No shift goes back, so what comes before a firing is known by then."""
         zone, last, far, in_vain = zone_of(self.zone), instant, instant + _FARTHEST, 0
-        low = _midnight(zone, self.days.run_begins(instant.astimezone(zone).date())) - _INSTANT
+        low = _midnight(zone, days.run_begins(instant.astimezone(zone).date())) - _INSTANT
         waiting: list[datetime] = []
-        day = working = None
+        day, working = date.min, None
         while in_vain < _MOST_IN_VAIN:
             for fire in self._regular(low):
                 while waiting and waiting[0] <= fire:
@@ -198,7 +198,7 @@ class Schedule:
                 local = fire.astimezone(zone)
                 if local.date() != day:
                     day = local.date()
-                    working = self.days.next_working(day, FARTHEST_SHIFT) if self.days.is_off(day) else day
+                    working = days.next_working(day, FARTHEST_SHIFT) if days.is_off(day) else day
                 if working is None:
                     break
                 to = fire if working == day else self._on(working, local)
@@ -207,7 +207,7 @@ class Schedule:
             if fire > far:
                 return
             # No working day is near enough: on to the days off from which one is.
-            following = self.days.next_working(day, _LONGEST_REST) or day + timedelta(days=_LONGEST_REST)
+            following = days.next_working(day, _LONGEST_REST) or day + timedelta(days=_LONGEST_REST)
             low, in_vain = _midnight(zone, following - timedelta(days=FARTHEST_SHIFT)) - _INSTANT, in_vain + 1
 
     def _on(self, day: date, local: datetime) -> datetime | None:

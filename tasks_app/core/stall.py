@@ -4,7 +4,7 @@ CPU time and not the clock: a process that waits for PostgreSQL, was stopped (SI
 none.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from .at_work import Kind, Mark
 
@@ -45,7 +45,7 @@ class Judge:
         self._silent += seconds
         return self._holder(inner, used) if self._silent >= self._limit else None
 
-    def _holder(self, inner: Sequence[Mark], used: dict[int, float]) -> Mark | None:
+    def _holder(self, inner: Collection[Mark], used: dict[int, float]) -> Mark | None:
         """The mark of the thread that blocks all others: the only one using CPU. None: no thread has for long."""
         before = self._since | self._before  # of marks that were set since then: when they were first seen
         spent = {mark: used[mark.number] - before[mark.number] for mark in inner}

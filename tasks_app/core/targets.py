@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from .errors import InvalidTask, nearest, shown
 from .receivers import receiver_of
@@ -119,5 +119,5 @@ def target_of(sink: object, given: object) -> Target:
         raise InvalidTask(f"the target of a {sink} needs {', '.join(known)}; {shown(dict(given))} was given.") from None
 
 
-def as_stored(target: Target) -> dict:
+def as_stored(target: Target) -> dict[str, Any]:
     return asdict(target)

@@ -73,20 +73,29 @@ _NO_PARENTS = Parents()
 class Task:
     """One task to do. What a handler rarely reads is made only when it is read."""
 
-    __slots__ = ("_execute_time", "_payload", "_payload_text", "_token", "attempt", "deadline", "due", "id", "key")
-    __slots__ += (
+    __slots__ = (
         "_addresses",
         "_contact",
         "_deferred",
+        "_execute_time",
         "_fire",
         "_own",
         "_parents",
+        "_payload",
+        "_payload_text",
         "_report",
+        "_token",
+        "attempt",
+        "deadline",
+        "due",
+        "id",
         "job",
+        "key",
         "lane",
         "tenant",
         "type",
     )
+    _report: Report
 
     def __init__(
         self,
@@ -117,7 +126,7 @@ class Task:
         self._execute_time = execute_time
         self._fire = fire_time
         self._token = token
-        self._payload_text = payload_text
+        self._payload_text: str | None = payload_text
         self._contact = contact  # with the thread that keeps the lease of its batch
 
     @property
@@ -131,7 +140,7 @@ class Task:
         return None if self._fire is None else datetime.fromtimestamp(self._fire, UTC)
 
     @property
-    def payload(self):
+    def payload(self) -> Any:
         text = self._payload_text
         if text is not None:
             self._payload = json.loads(text)

@@ -53,8 +53,9 @@ def checked_quotas(given: Mapping[str, object]) -> dict[str, int | None]:
             raise InvalidTask(
                 f"there is no quota {shown(name)}.{nearest(str(name), QUOTAS)} There are {', '.join(QUOTAS)}."
             )
-        number = isinstance(value, int) and not isinstance(value, bool)
-        if value is not None and not (number and 0 <= value <= quota.most):
+        if value is not None and (
+            isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= quota.most
+        ):
             raise InvalidTask(
                 f"{name}={shown(value)} won't do: it must be a whole number from 0 to {quota.most:,}, or none at all."
             )

@@ -24,7 +24,8 @@ class Rule:
     def wait_after(self, attempts: int) -> float:
         if attempts < self.free:
             return 0.0
-        return min(self.longest, self.first * 2 ** min(attempts - self.free, 20))
+        times: int = 2 ** min(attempts - self.free, 20)
+        return min(self.longest, self.first * times)
 
 
 @dataclass(slots=True)

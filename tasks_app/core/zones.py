@@ -38,7 +38,7 @@ def known_zones() -> frozenset[str]:
 
 
 def offset(zone: ZoneInfo, at: datetime) -> timedelta:
-    return at.astimezone(zone).utcoffset()
+    return at.astimezone(zone).utcoffset() or timedelta(0)
 
 
 def changes(zone: ZoneInfo, after: datetime, until: datetime) -> list[Change]:

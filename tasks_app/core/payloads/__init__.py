@@ -5,9 +5,9 @@ refused where it is declared. Other kinds of values (rows of Django models) are 
 """
 
 from .compiler import add_kind, kind_of
-from .kind import MADE_ANEW, REQUIRED, Field, Kind, Unfit, Unstorable, is_object, json_default
+from .kind import Field, Kind, Unfit, Unstorable, is_object, json_default
 from .objects import dump_fields, load_fields
-from .schema import Schema, object_schema, whole_schema
+from .schema import MADE_ANEW, REQUIRED, Schema, object_schema, whole_schema
 
 __all__ = [
     "MADE_ANEW",

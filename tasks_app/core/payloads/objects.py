@@ -9,8 +9,8 @@ from typing import Any
 
 from tasks_app.core.errors import nearest
 
-from .kind import MADE_ANEW, OBJECT, REQUIRED, Field, Kind, Unfit, Unstorable, json_default, name_of
-from .schema import Definitions, Schema, object_schema
+from .kind import OBJECT, Field, Kind, Unfit, Unstorable, json_default, name_of
+from .schema import MADE_ANEW, REQUIRED, Definitions, Schema, object_schema
 from .values import ANYTHING
 
 
