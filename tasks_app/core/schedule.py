@@ -65,8 +65,8 @@ class Schedule:
 
     cron: str = ""
     zone: str = "UTC"
-    gap: Gap = Gap.SHIFT
-    repeat: Repeat = Repeat.ONCE
+    gap: Gap | str = Gap.SHIFT
+    repeat: Repeat | str = Repeat.ONCE
     every: int = 0  # seconds
     phase: int = 0  # seconds after a multiple of `every` since 1970
     at: datetime | None = None
@@ -86,6 +86,7 @@ class Schedule:
         for name, kind in (("gap", Gap), ("repeat", Repeat)):
             if getattr(self, name) not in list(kind):
                 raise InvalidTask(f"{name}={shown(getattr(self, name))} is unknown; use {' or '.join(kind)}.")
+            object.__setattr__(self, name, kind(getattr(self, name)))
         if self.days is not None:
             self._refuse_bad_calendar()
 

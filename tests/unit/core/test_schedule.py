@@ -93,6 +93,17 @@ def test_a_time_that_the_clocks_show_twice(cron, zone, repeat, after, fires):
     assert local(schedule, after.replace(tzinfo=UTC), len(fires)) == fires
 
 
+@pytest.mark.parametrize("gap", list(Gap))
+@pytest.mark.parametrize("repeat", list(Repeat))
+@pytest.mark.parametrize("after", [datetime(2026, 3, 28, 12, tzinfo=UTC), datetime(2026, 10, 24, 12, tzinfo=UTC)])
+def test_gap_and_repeat_count_as_much_when_they_come_as_text(gap, repeat, after):
+    asked = {"cron": "30 2 * * *", "zone": BERLIN}
+    given = Schedule(**asked, gap=gap, repeat=repeat)
+    typed = Schedule(**asked, gap=str(gap.value), repeat=str(repeat.value))
+
+    assert typed.next(after, 3) == given.next(after, 3)
+
+
 def test_a_schedule_asked_within_the_repeated_hour_does_not_fire_again():
     schedule = Schedule(cron="30 2 * * *", zone=BERLIN)
     between = datetime(2026, 10, 25, 1, 0, tzinfo=UTC)  # 02:00 for the second time
