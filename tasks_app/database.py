@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial, wraps
 from inspect import ismethod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import IntegrityError, connections, transaction
@@ -27,9 +27,10 @@ def our_connection() -> BaseDatabaseWrapper:
     return connections[conf().DATABASE]
 
 
-def our_settings() -> dict:
+def our_settings() -> dict[str, Any]:
     """By which connections to our database are made, by all threads: a change is for those that are yet to come."""
-    return connections.settings[conf().DATABASE]
+    found: dict[str, Any] = connections.settings[conf().DATABASE]
+    return found
 
 
 def names() -> dict[str, object]:
@@ -37,8 +38,9 @@ def names() -> dict[str, object]:
     return {alias: options.get("NAME") for alias, options in connections.settings.items()}
 
 
-def atomic(*, savepoint: bool = True) -> AbstractContextManager:
-    return transaction.atomic(conf().DATABASE, savepoint)
+def atomic(*, savepoint: bool = True) -> AbstractContextManager[None]:
+    block: AbstractContextManager[None] = transaction.atomic(conf().DATABASE, savepoint)
+    return block
 
 
 def unless_taken(insert: Callable[[], T]) -> T | None:
@@ -57,7 +59,7 @@ def on_commit(call: Callable[[], object]) -> None:
     transaction.on_commit(call, using=conf().DATABASE, robust=True)
 
 
-def own_transactions(patterns: list) -> list:
+def own_transactions(patterns: list[Any]) -> list[Any]:
     """Addresses whose views begin and end their transactions themselves, many of them in one request: a project's
     ATOMIC_REQUESTS puts none around them. Returns them."""
     for one in patterns:

@@ -117,7 +117,9 @@ def _extra(record: logging.LogRecord) -> dict[str, object]:
     return {name: value for name, value in vars(record).items() if name not in _USUAL and name not in filtered}
 
 
-def _error(kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> dict:
+def _error(
+    kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+) -> dict[str, object]:
     if kind is None:
         return {}
     return {"error": kind.__name__, "stack": "".join(traceback.format_exception(kind, error, trace)).rstrip()}

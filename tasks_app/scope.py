@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -84,12 +85,13 @@ def carried(response: HttpResponseBase) -> HttpResponseBase:
 
 
 class _Template:
-    def __init__(self, template, scope: Scope | None) -> None:
+    def __init__(self, template: Any, scope: Scope | None) -> None:
         self._template, self._scope = template, scope
 
-    def render(self, *args, **kwargs) -> str:
+    def render(self, *args: Any, **kwargs: Any) -> str:
         with _again(self._scope):
-            return self._template.render(*args, **kwargs)
+            text: str = self._template.render(*args, **kwargs)
+            return text
 
 
 def _pieces(content: Iterable[bytes], scope: Scope | None) -> Iterator[bytes]:
@@ -110,7 +112,7 @@ def _again(scope: Scope | None) -> Iterator[None]:
         yield
 
 
-def _run(execute: Callable, statement, params, many: bool, context: dict):
+def _run(execute: Callable[..., Any], statement: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
     """Django's way around each statement of a connection."""
     ours, scope = context["connection"], _scope.get()
     if scope is None:
@@ -135,7 +137,7 @@ def _run(execute: Callable, statement, params, many: bool, context: dict):
             session.applied = None  # the settings went back with it, maybe to those of another scope
 
 
-def _in_transaction(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, deed: Callable):
+def _in_transaction(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, deed: Callable[[], Any]) -> Any:
     """A transaction of its own for a statement that has none: without one, there is nothing that settings end with."""
     with ours.wrap_database_errors:
         session.link.execute(f"BEGIN; {_words(session, scope)}", prepare=False)
@@ -153,7 +155,7 @@ def _in_transaction(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, 
 def _apply(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, *, inside: bool) -> None:
     with ours.wrap_database_errors:
         if inside and session.before is None:
-            session.before = session.link.execute("SELECT current_setting('role')", prepare=False).fetchone()[0]
+            ((session.before,),) = session.link.execute("SELECT current_setting('role')", prepare=False)
         session.link.execute(_words(session, scope), prepare=False)
     session.applied = scope
 
@@ -174,8 +176,12 @@ def _session(ours: BaseDatabaseWrapper) -> _Session:
 def _leave(ours: BaseDatabaseWrapper) -> None:
     """A transaction that was open before the request goes on with its own rights."""
     session = getattr(ours, "_punctual_session", None)
-    came_into = session is not None and session.link is ours.connection and session.before
-    if came_into and session.link.info.transaction_status is TransactionStatus.INTRANS:
+    if (
+        session is not None
+        and session.link is ours.connection
+        and session.before
+        and session.link.info.transaction_status is TransactionStatus.INTRANS
+    ):
         role = sql.Identifier(session.before).as_string(session.link)
         session.link.execute(f"SET LOCAL ROLE {role}; SET LOCAL {SETTING} = ''", prepare=False)
     _forget(ours)

@@ -1,7 +1,7 @@
 """One dict of the project's settings as a frozen dataclass: a field for each setting, checked together, read once."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, get_origin
 
@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.signals import setting_changed
 
 
+@dataclass(frozen=True)
 class Section:
     """The base of such a dataclass: says which setting it is, which error it raises, and what is wrong with a value."""
 

@@ -1,6 +1,7 @@
 """Options of Celery that the project may not change."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from tasks_app.core.errors import shown
 
@@ -32,7 +33,7 @@ _KEPT_OF_TRANSPORT = {
 }
 
 
-def problems_of(given: dict) -> Iterator[str]:
+def problems_of(given: dict[str, Any]) -> Iterator[str]:
     for name in given:
         if name in _KEPT:
             yield f'PUNCTUAL["CELERY"] has {shown(name)}: {_KEPT[name]}. Leave it out.'

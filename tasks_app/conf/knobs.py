@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import DEFAULT_DB_ALIAS
 
@@ -35,7 +35,7 @@ class Conf(Section):
     STANDBY: int = 0  # 1: this site waits for its activation, also if no site was ever activated
     SITE_TAKEOVER_SECONDS: float = 0.0  # a site that stands by takes over after so long without a beat; 0: never
     RELEASE: str = ""  # of the project, such as a tag or a commit: the fleet shows which processes have which
-    CELERY: dict = field(default_factory=dict)  # options of Punctual's own Celery app that should differ
+    CELERY: dict[str, Any] = field(default_factory=dict)  # options of Punctual's own Celery app that should differ
 
     # Dispatching.
     LOOK_SECONDS: float = 1.0  # longest wait between two looks; the net under lost wake-ups
@@ -63,12 +63,13 @@ class Conf(Section):
     UNKNOWN_HANDLER_SECONDS: float = 5.0  # a type this worker doesn't know is due again after this
 
     # Retries beyond a share of all attempts wait: {"all": {"share": 0.2, "burst": 1000}, "types": …, "tenants": …}
-    RETRY_BUDGETS: dict = field(default_factory=dict)
+    RETRY_BUDGETS: dict[str, Any] = field(default_factory=dict)
 
     # Safeguards: rules that act.
     SAFEGUARD_SECONDS: float = 5.0  # how often a beat looks whether one should go on or off; 0: never
-    SAFEGUARDS: dict = field(default_factory=dict)  # what differs: {"delay": {"limit": 5000, "mode": "tell"}}
-    DAILY_PROFILE: dict = field(default_factory=dict)  # {"peaks": [{"from": "09:00", "to": "18:00", "rate": 20}]}
+    SAFEGUARDS: dict[str, Any] = field(default_factory=dict)  # what differs: {"delay": {"limit": 5000, "mode": "tell"}}
+    # {"peaks": [{"from": "09:00", "to": "18:00", "rate": 20}]}
+    DAILY_PROFILE: dict[str, Any] = field(default_factory=dict)
 
     # Processes.
     NODE_SECONDS: float = 2.0  # a beat or worker reports itself this often
@@ -117,7 +118,7 @@ class Conf(Section):
     # The relay.
     RELAY_MS: float = 50.0  # how often a beat that has subscriptions looks for new events
     RELAY_GIVE_UP_SECONDS: float = 86_400.0  # a subscription that got nothing delivered for this long is suspended
-    BROKERS: dict = field(default_factory=dict)  # where events may be queued: {"billing": "amqp://…"}
+    BROKERS: dict[str, Any] = field(default_factory=dict)  # where events may be queued: {"billing": "amqp://…"}
 
     # Limits of input.
     PAYLOAD_MAX_BYTES: int = 65_536
@@ -145,9 +146,7 @@ class Conf(Section):
     CALLBACK_CONNECTIONS: int = 64  # callbacks that one process of a worker makes at the same time
     HOST_FAILURES: int = 5  # callbacks to a host that fail in a row, each of another task: then its tasks wait
     HOST_TRY_SECONDS: float = 15.0  # until one of them tries it again; longer after each try, up to 25 s
-    SECRET_KEYS: tuple[object, ...] = field(
-        default=(), repr=False
-    )  # the first seals, all unseal; empty: from SECRET_KEY
+    SECRET_KEYS: tuple[Any, ...] = field(default=(), repr=False)  # the first seals, all unseal; empty: from SECRET_KEY
     SECRET_KEYS_FILE: str = ""  # more of them, one a line
 
     # Keeping.
@@ -157,7 +156,8 @@ class Conf(Section):
     KEEP_COLD_DAYS: float = 90.0  # after that it is in the archive, if there is one, until it is this old
     ARCHIVE_URL: str = ""  # a folder, or s3://bucket/prefix; empty: what is past its hot days is dropped
     KEEP_RESTORED_DAYS: float = 7.0  # a day that was restored from the archive stays for this long
-    RETENTION: dict = field(default_factory=dict)  # more classes: {"brief": {"hot_days": 2, "tenants": ["acme"]}}
+    # More classes: {"brief": {"hot_days": 2, "tenants": ["acme"]}}
+    RETENTION: dict[str, Any] = field(default_factory=dict)
     PARTITION_HOURS: float = 24.0  # of the past that lie in one table and go together
     KEEP_OUTBOX_DAYS: float = 7.0
     KEEP_OUTBOX_MOST_DAYS: float = 30.0  # events that a subscription has not got stay, but no longer than this
@@ -169,7 +169,7 @@ class Conf(Section):
     VACUUM_HELD_SECONDS: float = 1_800.0  # who keeps vacuum from cleaning for longer is told; eight times: in alarm
 
     # The audit trail: what signs it, and where that is kept.
-    AUDIT_KEYS: tuple[object, ...] = field(default=(), repr=False)  # the first private one signs, all verify
+    AUDIT_KEYS: tuple[Any, ...] = field(default=(), repr=False)  # the first private one signs, all verify
     AUDIT_KEYS_FILE: str = ""  # more of them, one a line
     AUDIT_ANCHOR_URLS: tuple[str, ...] = field(default=(), repr=False)  # folders, s3://bucket/prefix, or https://…
     AUDIT_ANCHOR_SECONDS: float = 3_600.0  # between two anchors
@@ -237,7 +237,7 @@ class Conf(Section):
         yield from problems_of(self)
 
     @classmethod
-    def _unknown(cls, name, value, known):
+    def _unknown(cls, name: str, value: object, known: set[str]) -> str:
         if name in _RENAMED:
             return f'PUNCTUAL["{name}"] is called {_RENAMED[name]} now; docs/history.md says what is kept for how long.'
         words = f'PUNCTUAL["{name}"] is not a setting of Punctual.{nearest(name, known)}'

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
@@ -55,12 +55,12 @@ _SHAPES = {  # of strings whose values may be told: how they look, and in words
     "BACKUP_SPOOL": (r"(/.*)?", "a whole path, such as /var/lib/punctual/spool"),
     "BACKUP_PROGRAMS": (r"(/.*)?", "a whole path, such as /usr/lib/postgresql/18/bin"),
 }
-_TEXTS, _KEYS = tuple[str, ...], tuple[object, ...]
-_TYPES = {  # of knobs: what is taken for it, and in words
+_TEXTS, _KEYS = tuple[str, ...], tuple[Any, ...]
+_TYPES: dict[Any, tuple[type | tuple[type, ...], str]] = {  # of knobs: what is taken for it, and in words
     str: (str, "string"),
     int: (int, "whole number"),
     float: ((int, float), "number"),
-    dict: (dict, "dict"),
+    dict[str, Any]: (dict, "dict"),
     _TEXTS: ((list, tuple), "list of strings"),
     _KEYS: ((list, tuple), "list of keys"),
 }

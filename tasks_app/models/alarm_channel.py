@@ -5,14 +5,14 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from tasks_app.core.alarms import ChannelKind
+from tasks_app.core.tenants import TENANT_LENGTH
 
 from .base import OurModel
-from .schedule_task import TENANT_LENGTH
 
 
 class AlarmChannel(OurModel):
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", null=True, help_text="Empty: the operators'.")
-    name = models.CharField(max_length=100, db_collation="C")
+    name: str = models.CharField(max_length=100, db_collation="C")
     revision = models.IntegerField(db_default=1)
     kind = models.CharField(max_length=10)
     target = models.TextField(help_text="Sealed: addresses, and the secret that signs what is sent.")

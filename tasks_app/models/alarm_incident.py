@@ -4,8 +4,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.tenants import TENANT_LENGTH
+
 from .base import OurModel
-from .schedule_task import TENANT_LENGTH
 
 
 class AlarmIncident(OurModel):

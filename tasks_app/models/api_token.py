@@ -5,9 +5,9 @@ from django.db import models
 from django.db.models.functions import Now
 
 from tasks_app.core.roles import Right, up_to
+from tasks_app.core.tenants import TENANT_LENGTH
 
 from .base import OurModel
-from .schedule_task import TENANT_LENGTH
 
 
 class ApiToken(OurModel):

@@ -7,7 +7,7 @@ from .base import OurModel
 
 
 class BackupPlace(OurModel):
-    place = models.TextField(primary_key=True, help_text="Its URL, without options.")
+    place: str = models.TextField(primary_key=True, help_text="Its URL, without options.")
     number = models.SmallIntegerField(help_text="In the settings, from 1.")
     seen_at = models.DateTimeField(db_default=Now(), help_text="When this row was last written.")
     covered_until = models.DateTimeField(null=True, help_text="All that was committed before then is there.")

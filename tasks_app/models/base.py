@@ -3,6 +3,8 @@
 And columns whose values may be encrypted: read, they are the word for it; written back, they are as they were.
 """
 
+from typing import Any
+
 from django.db import models
 
 from tasks_app.conf import conf
@@ -26,20 +28,20 @@ class OurModel(models.Model):
 class ConfidentialJSON(models.JSONField):
     """To the database, and to migrations, a JSONField."""
 
-    def deconstruct(self) -> tuple:
+    def deconstruct(self) -> tuple[Any, ...]:
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.JSONField", args, kwargs
 
     as_read = staticmethod(as_json)
 
-    def from_db_value(self, value, expression, connection):
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         return as_json(super().from_db_value(value, expression, connection))
 
-    def get_db_prep_value(self, value, connection, prepared=False):
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         stored = value.as_json if isinstance(value, Encrypted) else value
         return super().get_db_prep_value(stored, connection, prepared)
 
-    def get_db_prep_save(self, value, connection):
+    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
         stored = value.as_json if isinstance(value, Encrypted) else value
         return super().get_db_prep_save(stored, connection)
 
@@ -47,14 +49,14 @@ class ConfidentialJSON(models.JSONField):
 class ConfidentialText(models.TextField):
     """To the database, and to migrations, a TextField."""
 
-    def deconstruct(self) -> tuple:
+    def deconstruct(self) -> tuple[Any, ...]:
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
 
     as_read = staticmethod(as_text)
 
-    def from_db_value(self, value, expression, connection):
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         return as_text(value)
 
-    def get_prep_value(self, value):
+    def get_prep_value(self, value: Any) -> Any:
         return value.as_text if isinstance(value, Encrypted) else super().get_prep_value(value)

@@ -13,9 +13,9 @@ from django.db.models.functions import Now
 from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.core.calendars import Days
 from tasks_app.core.errors import InvalidTask
+from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
 from .base import OurModel
-from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 CALENDAR_NAME_LENGTH = 100
 _KEPT = 200  # calendars whose days a process remembers
@@ -30,7 +30,7 @@ class Version(NamedTuple):
 
 class Calendar(OurModel):
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", db_default=DEFAULT_TENANT)
-    name = models.CharField(max_length=CALENDAR_NAME_LENGTH, db_collation="C")
+    name: str = models.CharField(max_length=CALENDAR_NAME_LENGTH, db_collation="C")
     revision = models.IntegerField(db_default=1, help_text="Grows with every change; an edit names the one it saw.")
     # Not a number that grows: one that was rolled back could come again, with other days.
     version = models.UUIDField(default=uuid4, help_text="Another one with every change.")

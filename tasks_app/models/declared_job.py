@@ -3,16 +3,17 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from tasks_app.core.tenants import TENANT_LENGTH
+
 from .base import OurModel
 from .job_definition import NAME_LENGTH
-from .schedule_task import TENANT_LENGTH
 
 SOURCE_LENGTH = 200
 
 
 class DeclaredJob(OurModel):
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
-    name = models.CharField(max_length=NAME_LENGTH, db_collation="C", help_text="In the file.")
+    name: str = models.CharField(max_length=NAME_LENGTH, db_collation="C", help_text="In the file.")
     source = models.CharField(max_length=SOURCE_LENGTH, db_collation="C", help_text="The file, by its own name.")
     job = models.BigIntegerField(unique=True, help_text="Stays when the job is deleted by hand: that is drift.")
     revision = models.IntegerField(help_text="Of the job when it was applied.")

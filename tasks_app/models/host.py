@@ -14,7 +14,7 @@ from .base import OurModel
 class Host(OurModel):
     """The limits of a host that has any, for all tenants together."""
 
-    host = models.CharField(max_length=HOST_LENGTH, primary_key=True, db_collation="C")
+    host: str = models.CharField(max_length=HOST_LENGTH, primary_key=True, db_collation="C")
     max_running = models.IntegerField(null=True, help_text="Calls at the same time, over all workers; empty: no limit.")
     rate = models.FloatField(null=True, help_text="Calls a second; empty: no limit.")
     burst = models.FloatField(null=True, help_text="Calls that may begin at once after a pause.")

@@ -4,13 +4,14 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from tasks_app.core.tenants import TENANT_LENGTH
+
 from .base import OurModel
-from .schedule_task import TENANT_LENGTH
 
 
 class ImportedSchedule(OurModel):
     periodic_task = models.BigIntegerField(help_text="Its id in django-celery-beat.")
-    name = models.CharField(max_length=200)
+    name: str = models.CharField(max_length=200)
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C")
     job = models.BigIntegerField()
     revision = models.IntegerField(help_text="Of the job when it was made: another one says that somebody changed it.")

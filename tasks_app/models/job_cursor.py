@@ -46,7 +46,7 @@ class JobCursor(OurModel):
         return f"{self.cron or self.every} {self.timezone}, shard {self.shard}"
 
     @staticmethod
-    def key_of(schedule: Schedule) -> dict:
+    def key_of(schedule: Schedule) -> dict[str, object]:
         return {
             "cron": schedule.cron,
             "timezone": schedule.zone,

@@ -10,10 +10,10 @@ from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.schedule import Gap, Repeat, Schedule
+from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
 from .base import ConfidentialJSON, OurModel
 from .calendar import days_of
-from .schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 
 NAME_LENGTH = 150
 # Jobs whose runs have something of their own; as job_options.sql asks for it.
@@ -29,7 +29,7 @@ OWN = (
 
 class JobDefinition(OurModel):
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", db_default=DEFAULT_TENANT)
-    name = models.CharField(max_length=NAME_LENGTH, db_collation="C")
+    name: str = models.CharField(max_length=NAME_LENGTH, db_collation="C")
     revision = models.IntegerField(db_default=1, help_text="Grows with every change; an edit names the one it saw.")
 
     # What runs.

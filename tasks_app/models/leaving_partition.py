@@ -8,7 +8,7 @@ from .base import OurModel
 
 
 class LeavingPartition(OurModel):
-    name = models.CharField(max_length=63, primary_key=True, db_collation="C")
+    name: str = models.CharField(max_length=63, primary_key=True, db_collation="C")
     oid = models.BigIntegerField(help_text="Of the table that had the name when this was written.")
     mark = models.UUIDField(db_default=RandomUUID(), help_text="Its files in the archive begin with it.")
     fence = models.IntegerField(db_default=0, help_text="Goes up with each try: who has an older one may not drop it.")

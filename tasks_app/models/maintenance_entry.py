@@ -6,7 +6,7 @@ from .base import OurModel
 
 
 class MaintenanceEntry(OurModel):
-    name = models.CharField(max_length=50, primary_key=True)
+    name: str = models.CharField(max_length=50, primary_key=True)
     next_at = models.DateTimeField()
     ran_at = models.DateTimeField(null=True, help_text="When a beat last took it.")
     ran_by = models.CharField(max_length=200, db_default="")

@@ -4,6 +4,8 @@ A row tells what one statement did for one tenant, so it may be a thousand event
 `core.events.OutboxRow` takes it apart.
 """
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Func
@@ -15,13 +17,13 @@ from .base import OurModel
 class TransactionIdField(models.Field):
     """PostgreSQL's xid8: the number of a transaction, which never comes round."""
 
-    def db_type(self, connection) -> str:
+    def db_type(self, connection: Any) -> str:
         return "xid8"
 
-    def from_db_value(self, value, expression, connection) -> int | None:
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> int | None:
         return None if value is None else int(value)
 
-    def get_db_prep_value(self, value, connection, prepared=False):
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> str | None:
         return None if value is None else str(value)
 
 

@@ -7,7 +7,7 @@ from .base import OurModel
 
 
 class Sieve(OurModel):
-    name = models.CharField(max_length=63, unique=True, db_collation="C", help_text="Of the partition.")
+    name: str = models.CharField(max_length=63, unique=True, db_collation="C", help_text="Of the partition.")
     oid = models.BigIntegerField(help_text="Of the table that had the name when this was written.")
     retention = models.CharField(max_length=20, db_collation="C")
     since = models.DateTimeField()

@@ -16,9 +16,9 @@ class Tenant(OurModel):
 
     ACTIVE, SUSPENDED, ARCHIVED = "ACTIVE", "SUSPENDED", "ARCHIVED"
 
-    name = models.CharField(max_length=TENANT_LENGTH, primary_key=True, db_collation="C")
+    name: str = models.CharField(max_length=TENANT_LENGTH, primary_key=True, db_collation="C")
     title = models.CharField(max_length=TITLE_LENGTH, db_default="", help_text="For people.")
-    state = models.CharField(max_length=9, db_default=ACTIVE, db_collation="C")
+    state: str = models.CharField(max_length=9, db_default=ACTIVE, db_collation="C")
     reason = models.TextField(db_default="", help_text="Why it is suspended, or was archived.")
     since = models.DateTimeField(db_default=Now(), help_text="In this state.")
     until = models.DateTimeField(null=True, help_text="Suspended until then; empty: until somebody resumes it.")

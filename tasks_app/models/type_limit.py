@@ -7,7 +7,7 @@ from .base import OurModel
 
 
 class TypeLimit(OurModel):
-    task_type = models.CharField(max_length=100, primary_key=True, db_collation="C")
+    task_type: str = models.CharField(max_length=100, primary_key=True, db_collation="C")
     rate = models.FloatField(null=True, help_text="Tasks a second; empty: no limit.")
     burst = models.FloatField(null=True, help_text="Tasks that may start at once after a pause.")
     max_running = models.IntegerField(null=True, help_text="Tasks that may run at the same time; empty: no limit.")

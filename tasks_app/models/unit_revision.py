@@ -3,8 +3,10 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from tasks_app.core.tenants import TENANT_LENGTH
+
 from .base import OurModel
-from .schedule_task import KEY_LENGTH, TENANT_LENGTH
+from .schedule_task import KEY_LENGTH
 
 
 class UnitRevision(OurModel):

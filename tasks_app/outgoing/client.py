@@ -83,13 +83,16 @@ def allowed() -> AllowList:
     return allow_list(conf().OUTGOING_ALLOW)
 
 
+_KeptFor = tuple[str, str, int, AllowList]
+
+
 class Client:
     """Keeps connections by receiver, for all threads of a process."""
 
     def __init__(self, *, ca_file: str = "", resolve: Resolve = ask_system) -> None:
         self._ca_file = ca_file
         self._resolver = Resolver(resolve)
-        self._kept: dict[tuple, deque[Connection]] = {}
+        self._kept: dict[_KeptFor, deque[Connection]] = {}
         self._lock = threading.Lock()
         self._swept_at = time.monotonic()
         self._tls: ssl.SSLContext | None = None
@@ -167,7 +170,7 @@ class Client:
             self._tls = context
         return self._tls
 
-    def _take(self, kept_for: tuple) -> Connection | None:
+    def _take(self, kept_for: _KeptFor) -> Connection | None:
         """One that is free, young and alive."""
         while True:
             with self._lock:
@@ -179,7 +182,7 @@ class Client:
                 return connection
             connection.close()
 
-    def _give(self, kept_for: tuple, connection: Connection) -> None:
+    def _give(self, kept_for: _KeptFor, connection: Connection) -> None:
         now, stale = time.monotonic(), []
         with self._lock:
             if connection.reusable:

@@ -9,7 +9,7 @@ import select
 import socket
 import ssl
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MOST_OF_HEAD = 16_384  # bytes of status line and headers
 _READ = 16_384  # what came beyond a line is copied with the line, so that more would make many short chunks costly
@@ -170,7 +170,7 @@ def _headers(lines: bytes) -> dict[bytes, bytes]:
 
 
 def connect(
-    family: int, where: tuple, host: str, tls: ssl.SSLContext | None, ends: float, seconds: float
+    family: int, where: tuple[Any, ...], host: str, tls: ssl.SSLContext | None, ends: float, seconds: float
 ) -> Connection:
     """A connection to this very place; with TLS, its certificate must be the host's. Raises OSError."""
     sock = socket.socket(family, socket.SOCK_STREAM)

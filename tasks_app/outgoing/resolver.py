@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
 from ipaddress import ip_address
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.receivers import Address
 
@@ -15,7 +15,7 @@ class Place(NamedTuple):
     """Where to connect to, as the system's resolver gave it."""
 
     family: int
-    where: tuple
+    where: tuple[Any, ...]  # as the family has it
     address: Address
 
 
@@ -25,7 +25,7 @@ Resolve = Callable[[str, int], list[Place]]
 def ask_system(host: str, port: int) -> list[Place]:
     """Every address of the host. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [Place(family, where, ip_address(where[0].partition("%")[0])) for family, _, _, _, where in found]
+    return [Place(family, where, ip_address(str(where[0]).partition("%")[0])) for family, _, _, _, where in found]
 
 
 class Resolver:
@@ -33,7 +33,7 @@ class Resolver:
 
     def __init__(self, resolve: Resolve = ask_system) -> None:
         self._resolve = resolve
-        self._asked: dict[tuple[str, int], Future] = {}
+        self._asked: dict[tuple[str, int], Future[list[Place]]] = {}
         self._lock = threading.Lock()
 
     def places(self, host: str, port: int, seconds: float) -> list[Place]:
@@ -48,7 +48,7 @@ class Resolver:
         except NotInTime:
             raise TimeoutError(f"the name {host} was not resolved in time") from None
 
-    def _ask(self, host: str, port: int, answer: Future) -> None:
+    def _ask(self, host: str, port: int, answer: Future[list[Place]]) -> None:
         try:
             found = self._resolve(host, port)
         except BaseException as error:

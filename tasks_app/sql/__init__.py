@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 from django.db.models import QuerySet
+from psycopg.abc import Params
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import PunctualError
@@ -24,12 +27,14 @@ _LEFT_OUT = re.compile(r"^[ \t]*+(?:--(?!\w+$).*)?\n|(?<![ \t])[ \t]++-- .*$|^[ 
 SLOW_SECONDS = 0.05  # from which on the plan of a statement may be to blame
 REPLAN_SECONDS = 5.0  # between two times that a connection forgets its plans
 
+Row = tuple[Any, ...]  # only the statement knows its columns
+
 
 class NotMigrated(PunctualError, ProgrammingError):
     """The tables are missing, or belong to another release."""
 
 
-def run(name: str, params: Mapping[str, object], *, long: bool = False) -> list[tuple]:
+def run(name: str, params: Mapping[str, object], *, long: bool = False) -> list[Row]:
     """Execute the statement of that name and return its rows. `long`: it takes its time whatever its plan."""
     return execute(_text(name), params, long=long)
 
@@ -40,7 +45,7 @@ def execute(
     using: str | None = None,
     *,
     long: bool = False,
-) -> list[tuple]:
+) -> list[Row]:
     """Run one statement on Django's connection to our database, in its transaction if there is one; return its rows.
 
     Like `connection.cursor().execute()`, except that parameters travel beside the statement, so that PostgreSQL keeps
@@ -76,7 +81,7 @@ def explained(error: ProgrammingError) -> ProgrammingError:
     )
 
 
-def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[tuple]:
+def run_in_parts(name: str, parts: Iterable[Mapping[str, object]]) -> list[Row]:
     """run, once for each part, in one round trip: the server works on one while the next is made."""
     if isinstance(parts, list) and len(parts) == 1:
         return run(name, parts[0])
@@ -100,7 +105,7 @@ def execute_many(statement: str, many: Sequence[Sequence[object]]) -> None:
     _cursor(connections[conf().DATABASE]).executemany(statement, many)
 
 
-def run_on(name: str, rows: str, params: Mapping[str, object]) -> list[tuple]:
+def run_on(name: str, rows: str, params: Mapping[str, object]) -> list[Row]:
     """run, for a statement that works on the rows of a caller's own query: it stands where the line `--rows` is."""
     return execute(_text(name).replace("--rows", rows), params)
 
@@ -120,7 +125,8 @@ def rows_of(query: QuerySet, *fields: str) -> str:
     using = conf().DATABASE
     # elide_empty: a queryset that can have no rows is a statement too, with columns of the right types.
     compiler = query.values_list(*fields).query.get_compiler(using, elide_empty=False)
-    return connections[using].ops.compose_sql(*compiler.as_sql()).replace("%", "%%")
+    text: str = connections[using].ops.compose_sql(*compiler.as_sql())
+    return text.replace("%", "%%")
 
 
 class _Cursor(psycopg.Cursor):
@@ -128,7 +134,7 @@ class _Cursor(psycopg.Cursor):
 
     parts: list[psycopg.Cursor] | None = None  # one for each execution, if they are to be kept
 
-    def executemany(self, query, params_seq, *, returning: bool = False) -> None:
+    def executemany(self, query: Any, params_seq: Iterable[Params], *, returning: bool = False) -> None:
         """psycopg's own would hold the connection's lock while parameters are made: whoever asked it for something
         meanwhile, an app's own code in a payload say, would wait for ever."""
         done = self.parts
@@ -147,7 +153,7 @@ def _cursor_on(link: psycopg.Connection) -> _Cursor:
     return cursor
 
 
-def _cursor(connection: BaseDatabaseWrapper):
+def _cursor(connection: BaseDatabaseWrapper) -> CursorWrapper:
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     kept = getattr(connection, "_punctual_cursor", None)
@@ -209,11 +215,11 @@ def columns_of(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", re.sub("^--.*$", "", _text(name), flags=re.MULTILINE)))
 
 
-def array(values) -> str:
+def array(values: Iterable[object]) -> str:
     """An array literal of numbers: one string costs far less than adapting a thousand values."""
     return "{" + ",".join(map(str, values)) + "}"
 
 
-def text_array(values) -> str:
+def text_array(values: Iterable[str]) -> str:
     """The same for texts, which are quoted whatever they contain."""
     return '{"' + '","'.join(value.replace("\\", "\\\\").replace('"', '\\"') for value in values) + '"}'

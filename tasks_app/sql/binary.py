@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from struct import Struct, pack
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -19,7 +19,7 @@ class BinaryArray(bytes):
     """A parameter; psycopg tells by its class what the elements are."""
 
     element = ""  # PostgreSQL's name of their type
-    read: Callable[[bytes], object] = bytes
+    read: Callable[..., object] = bytes
 
 
 class BytesArray(BinaryArray):
@@ -72,7 +72,7 @@ def utf8_array(values: Sequence[bytes | None]) -> TextArray:
 
 def instant_array(values: Sequence[datetime | None]) -> InstantArray:
     """Aware datetimes, some of which may be None."""
-    since = datetime.__sub__  # an app's own class may have another
+    since: Callable[[Any, datetime], timedelta] = datetime.__sub__  # an app's own class may have another
     if None in values:
         packed = [None if one is None else pack("!q", since(one, _ZERO) // _MICROSECOND) for one in values]
         return _of_any_length(InstantArray, packed)
@@ -124,7 +124,7 @@ _DUMPERS = [
 ]
 
 
-def _values(array: BinaryArray) -> list:
+def _values(array: BinaryArray) -> list[object]:
     found, place = [], _HEAD.size
     while place < len(array):
         (length,) = _LENGTH.unpack_from(array, place)

@@ -10,4 +10,5 @@ PAGES = 10_000
 def sample_percent() -> float:
     """The share of its pages on which about ROWS lie, but no more than PAGES."""
     ((rows, pages),) = run("table_size", {})
-    return 100.0 * min(1.0, ROWS / max(rows, 1), PAGES / max(pages, 1))
+    share: float = min(1.0, ROWS / max(rows, 1), PAGES / max(pages, 1))
+    return 100.0 * share
