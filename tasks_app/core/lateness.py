@@ -3,8 +3,9 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
-# Buckets grow by 2^(1/4), 19 % each, from 0.25 ms up to about 4.5 hours; the last one is open.
-_FIRST_MS = 0.25
+# Buckets grow by 2^(1/4), 19 % each, from about 0.25 ms up to about 4.5 hours; the last one is open. 1 s and 2 s are
+# bounds, so that what starts within a limit of 2,000 ms is never counted as later than that.
+_FIRST_MS = 1_000 / 2**12
 _PER_DOUBLING = 4
 BUCKETS = 104
 

@@ -18,8 +18,8 @@ from .reading import Histogram, Labels, Snapshot
 _SUFFIX = {Kind.COUNTER: "_total", Kind.GAUGE: ""}
 _LATENESS = "lateness_seconds"
 _RENAMING = ("escaping=dots", "escaping=values")  # schemes by which even a plain name is written otherwise
-# Buckets of lateness grow by 2^(1/4), as those of schema 2 do. The bound of the first, 0.25 ms, is nearly 2^-12 s: this
-# one is the zero bucket, and the next has the number that follows.
+# Buckets of lateness are those of schema 2: they grow by 2^(1/4). The bound of the first is 2^-12 s: this one is the
+# zero bucket, and the next has the number that follows.
 _SCHEMA, _ZERO_THRESHOLD, _FIRST_INDEX = 2, 2.0**-12, -47
 
 

@@ -158,6 +158,14 @@ def test_a_histogram_counts_each_value_in_its_bucket(latenesses):
     ]
 
 
+@pytest.mark.parametrize("limit", [1_000.0, 2_000.0])
+def test_what_starts_within_1_s_or_2_s_is_never_counted_as_later(limit):
+    within, later = ([ms] * 10 for ms in (limit, limit + 1))
+
+    assert lateness.percentile_ms(lateness.histogram(within), 0.95) == limit
+    assert lateness.percentile_ms(lateness.histogram(later), 0.95) > limit
+
+
 def test_no_tasks_have_no_percentile():
     assert lateness.percentile_ms([0] * lateness.BUCKETS, 0.5) is None
 

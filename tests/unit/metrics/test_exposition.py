@@ -47,8 +47,8 @@ def test_the_same_is_told_in_every_format(accept, read):
     assert found["punctual_up",] == 1
     key = ("lane", "low"), ("outcome", "ok"), ("task_type", 'odd "one"\n')
     assert found["punctual_runs_total", *key] == 3
-    assert found["punctual_lateness_seconds_bucket", ("lane", "low"), ("le", "0.001")] == 1
-    assert found["punctual_lateness_seconds_bucket", ("lane", "low"), ("le", "0.004")] == 2
+    assert found["punctual_lateness_seconds_bucket", ("lane", "low"), ("le", "0.001953125")] == 1
+    assert found["punctual_lateness_seconds_bucket", ("lane", "low"), ("le", "0.00390625")] == 2
     assert found["punctual_lateness_seconds_bucket", ("lane", "low"), ("le", "+Inf")] == 3
     assert found["punctual_lateness_seconds_count", ("lane", "low")] == 3
     assert found["punctual_lateness_seconds_sum", ("lane", "low")] == pytest.approx(5.004, rel=0.1)
