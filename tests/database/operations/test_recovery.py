@@ -13,26 +13,20 @@ from tasks_app.client import ToFunction, subscribe
 from tasks_app.core.errors import InvalidTask, RetryLimited
 from tasks_app.core.overdue import Answer, Choice
 from tasks_app.core.recovery import STEPS, Grade, Step
-from tasks_app.engine import nodes
-from tasks_app.engine.beat.leases import Leases
 from tasks_app.engine.beat.unfreeze import unfreeze
 from tasks_app.engine.operations import lanes, quarantine, site
 from tasks_app.engine.operations.recovery.course import recover
 from tasks_app.engine.operations.recovery.report import as_page, as_result
-from tasks_app.engine.operations.recovery.steps import Course, StepFailed, to_replay
+from tasks_app.engine.operations.recovery.steps import StepFailed, to_replay
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle import subscriptions
-from tasks_app.lifecycle.dead_letter import tag_letters
 from tasks_app.lifecycle.installation import look
-from tasks_app.lifecycle.limited import gate_rules
 from tasks_app.lifecycle.recovery import Overtaken, begin
 from tasks_app.lifecycle.safeguards.curbs import refuse_backfills
 from tasks_app.metrics.reading import read
 from tasks_app.models import (
     AuditEntry,
     Campaign,
-    Curb,
-    DlqEntry,
     Installation,
     LanePause,
     OutboxWindow,
@@ -40,41 +34,15 @@ from tasks_app.models import (
     ShardLease,
     Subscription,
 )
-from tests.support.engine import claim_due, expire_lease, row
+from tests.support.engine import expire_lease, row
 from tests.support.moves import claimed, dead, ids_of, rows_of, scheduled, settled, started
 from tests.support.operators import operator
 from tests.support.outbox import courier_of, cut, subscribed, write
-from tests.support.recovery import no_step_for
+from tests.support.recovery import Beat, course, held, no_step_for, transient
 
 pytestmark = pytest.mark.django_db
 
 LONG_AGO = timezone.now() - timedelta(minutes=5)
-
-
-class Beat:
-    """One that is alive: while a recovery waits, it takes its shards and runs what nobody holds back."""
-
-    def __init__(self, name: str = "beat-1") -> None:
-        self.node_id = nodes.new_node_id()
-        self.leases = Leases(self.node_id, name, lambda told: None)
-        self.ran: list[tuple[str, list[str]]] = []  # what was held when it ran something, and what that was
-
-    def look(self, seconds: float = 0.0) -> None:
-        self.leases.run_once()
-        held = gate_rules().lanes
-        for batch in claim_due(lanes=[lane for lane in ("critical", "high", "default", "low") if lane not in held]):
-            self.ran.append((batch.lane, sorted(held)))
-
-
-def course(incident: str = "INC-1", beat: Beat | None = None, **options) -> Course:
-    begun = begin(incident, operator(), **options)
-    return Course(
-        begun.row, operator(), patience=5.0 if beat else 0.0, wait=beat.look if beat else lambda seconds: None
-    )
-
-
-def held() -> set[str]:
-    return set(Curb.objects.filter(name="recovery").values_list("target", flat=True))
 
 
 def write_sql(statement: str, *values: object) -> None:
@@ -86,13 +54,6 @@ def overdue_in(*lanes_: str) -> None:
     for lane in lanes_:
         scheduled(f"in {lane}", lane=lane, delay=0)
     write_sql("UPDATE punctual_task SET due_at = due_at - interval '1 min' WHERE due_at IS NOT NULL")
-
-
-def transient(*keys: str) -> list[int]:
-    tasks = dead(*keys)
-    letters = list(DlqEntry.objects.filter(task_id__in=tasks).values_list("id", flat=True))
-    tag_letters(letters, operator(), add=["transient_error"])
-    return tasks
 
 
 def test_lanes_go_on_one_after_the_other_the_most_urgent_first():
