@@ -14,7 +14,7 @@ from django.urls import URLPattern, get_resolver
 from tasks_app import scope
 from tasks_app.client import ToWebhook, schedule, subscribe
 from tasks_app.client.calendars import CalendarRequest, create_calendar
-from tasks_app.core.isolation import WEB, Scope
+from tasks_app.core.isolation import WEB, WEB_ALL, Scope
 from tasks_app.core.task import Failure
 from tasks_app.database_checks import check_server
 from tasks_app.engine.beat.partitions import keep_partitions
@@ -44,7 +44,7 @@ from tests.support.clients import client_of
 from tests.support.jobs import by, make
 from tests.support.live import a_beat_is_alive
 from tests.support.marks import commits
-from tests.support.moves import dead, settled, started
+from tests.support.moves import RETRY, dead, settled, started
 from tests.support.ready import letter_of
 from tests.support.scale import some
 from tests.support.schema import NO_TOKEN, OPERATIONS, Operation
@@ -237,6 +237,31 @@ def test_the_role_sees_nothing_without_a_tenant_nor_with_another(scope_of):
         cursor.execute("SELECT count(*) FROM punctual_any_task")
         assert cursor.fetchone() == (0,)
         transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize(("tenant", "sees"), [("acme", True), ("other", False), ("", False)])
+def test_the_views_of_the_data_model_show_a_tenant_its_own_rows_only(tenant, sees):
+    theirs()
+    job, dead = JobDefinition.objects.get(name="secret-job").id, ScheduleTask.objects.get(biz_key="secret-dead").id
+    failed = started("secret-failed", tenant="acme")
+    settled(failed, RETRY)
+    retried = failed.tasks[0].id
+    seen = {
+        f"SELECT job_id FROM punctual_job_definition WHERE job_id = {job}": job,
+        f"SELECT instance_id FROM punctual_job_instance WHERE instance_id = {dead}": dead,
+        f"SELECT instance_id FROM punctual_retry_entry WHERE instance_id = {retried}": retried,
+        f"SELECT instance_id FROM punctual_dlq_entry WHERE instance_id = {dead}": dead,
+    }
+
+    def read(role: str) -> dict[str, list[tuple]]:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL ROLE {role}; SET LOCAL punctual.tenant = '{tenant}'")
+            found = {statement: cursor.execute(statement).fetchall() for statement in seen}
+            transaction.set_rollback(True)
+        return found
+
+    assert read(WEB_ALL) == {statement: [(one,)] for statement, one in seen.items()}
+    assert read(WEB) == {statement: [(one,)] if sees else [] for statement, one in seen.items()}
 
 
 def test_a_row_can_not_be_written_for_another_tenant_nor_given_away():

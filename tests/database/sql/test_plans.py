@@ -232,6 +232,22 @@ def look_for(**wanted: object) -> Callable[[], object]:
     return lambda: browse(Filter(**wanted), size=20, seconds=0)
 
 
+# What people ask of the views of docs/requirements.md, in SQL of their own.
+VIEWS = {
+    "a job instance": "SELECT * FROM punctual_job_instance WHERE instance_id = %(id)s::bigint",
+    "instances of a job": "SELECT * FROM punctual_job_instance"
+    " WHERE job_id = %(job)s::bigint AND fire_time > %(since)s::timestamptz",
+    "a retry": "SELECT * FROM punctual_retry_entry WHERE instance_id = %(id)s::bigint",
+    "a dead task": "SELECT * FROM punctual_dlq_entry WHERE instance_id = %(id)s::bigint",
+    "a job definition": "SELECT * FROM punctual_job_definition WHERE job_id = %(job)s::bigint",
+}
+
+
+def read_view(name: str) -> None:
+    given = {"id": 77, "job": 20, "since": timezone.now() - timedelta(days=2)}
+    sql.execute(VIEWS[name], {key: value for key, value in given.items() if f"%({key})s" in VIEWS[name]})
+
+
 def lists_of(tenant: str) -> dict[str, Callable[[], object]]:
     """What members of a tenant look at, in the role of their requests."""
 
@@ -257,6 +273,7 @@ def lists_of(tenant: str) -> dict[str, Callable[[], object]]:
         "of runs": lambda: read_lines(page_of_runs(RunFilter(tenant, 77), None, 20)[0]),
         "of campaigns": lambda: page_of_campaigns(CampaignFilter(tenant), None, 20),
         "of the audit": lambda: page_of_entries(AuditFilter(tenant), None, 20),
+        **{f"in SQL: {name}": partial(read_view, name) for name in VIEWS},
     }
     return {f"list {name} as {tenant}": partial(in_scope, read) for name, read in lists.items()}
 
@@ -420,6 +437,7 @@ DOES = {
     "dead letters": lambda: page_of_letters(LetterFilter(), None, 20),
     "dead letters of a cause": lambda: page_of_letters(LetterFilter(fingerprint=a_cause()), None, 20),
     "dead letters by tag": lambda: page_of_letters(LetterFilter("default", tag="odd"), None, 20),
+    **{f"read {name}": partial(read_view, name) for name in VIEWS},
     "list all": look_for(),
     "list by key": look_for(key="key-77"),
     "list by prefix": look_for(key_prefix="key-0"),
@@ -449,7 +467,7 @@ class Seen:
 
 def see(history: History) -> Seen:
     tables = Tables()
-    planned = {name: list(scans(generic_plan(text), tables)) for name, text in statements().items()}
+    planned = {name: list(scans(generic_plan(text), tables)) for name, text in (statements() | VIEWS).items()}
     return Seen(planned, {name: pages_touched(history, deed) for name, deed in DOES.items()})
 
 
