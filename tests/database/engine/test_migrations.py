@@ -37,6 +37,26 @@ def indexes_of_audit() -> dict[str, bool]:
         return dict(cursor.fetchall())
 
 
+def views() -> set[str]:
+    return {name for (name,) in execute("SELECT viewname::text FROM pg_views WHERE schemaname = 'public'")}
+
+
+def test_the_views_for_reports_come_and_go_with_their_migration():
+    before = views()
+    call_command("migrate", "tasks_app", "0093_stalls", verbosity=0)
+    try:
+        assert before - views() == {
+            "punctual_job_definition",
+            "punctual_job_instance",
+            "punctual_retry_entry",
+            "punctual_dlq_entry",
+        }
+    finally:
+        call_command("migrate", "tasks_app", "0094_data_model", verbosity=0)
+
+    assert views() == before
+
+
 SIGNS = "0054_standbys"
 PATIENCE = 60  # seconds, for migrations on a busy machine
 
