@@ -114,8 +114,11 @@ def default_of(name: str) -> object:
 
 def constant_of(path: Path, name: str) -> object:
     body = ast.parse(path.read_text()).body
-    [node] = [one for one in body if isinstance(one, ast.Assign | ast.AnnAssign) and name in names_of(one)]
-    return ast.literal_eval(node.value)
+    owner, _, attribute = name.rpartition(".")
+    if owner:
+        [body] = [node.body for node in body if isinstance(node, ast.ClassDef) and node.name == owner]
+    [value] = [one.value for one in body if isinstance(one, ast.Assign | ast.AnnAssign) and attribute in names_of(one)]
+    return ast.literal_eval(value)
 
 
 def is_default(one: str) -> bool:
@@ -189,6 +192,9 @@ RIGHT = Row(
         ({"default": "`GONE.KEEP_HOT_DAYS=14`"}, "not the default"),
         ({"default": "`STOCK.AUDIT_LEAD_SECONDS=None`"}, "not the default"),
         ({"default": "`tasks_app/core/retry.py:DEFAULT_MAX_RETRY=6`"}, "not the default"),
+        ({"default": "`tasks_app/core/retry.py:Backoff.cap=300`"}, None),
+        ({"default": "`tasks_app/core/retry.py:Backoff.cap=301`"}, "not the default"),
+        ({"default": "`tasks_app/core/retry.py:Backoff.gone=300`"}, "not the default"),
         ({"default": "14 days"}, "no default"),
         ({"where": "`punctual_gone`"}, "no such table or endpoint"),
         ({"where": "`GET /gone`"}, "no such table or endpoint"),
