@@ -8,7 +8,9 @@ from redis.exceptions import RedisError
 
 from tasks_app.conf import conf
 from tasks_app.engine.wakeup import client
-from tasks_app.models import Installation, LanePause, Node, TaskBatch
+from tasks_app.models import Installation, Node, TaskBatch
+
+from .fleet_status import pauses
 
 
 def what_delays(lane: str) -> str:
@@ -16,9 +18,9 @@ def what_delays(lane: str) -> str:
     missing = who_is_missing(lane)
     if missing:
         return missing
-    pause = LanePause.objects.filter(lane=lane).first()
+    pause = pauses().get(lane)
     if pause is not None:
-        return f"the lane {lane!r} is paused by {pause.paused_by} ({pause.reason})"
+        return f"the lane {lane!r} is {pause.words} by {pause.by} ({pause.reason})"
     slots = slots_of(lane)
     waiting = TaskBatch.objects.filter(finished_at=None, started_at=None, lane=lane).count()
     # So many batches are claimed ahead for each slot. Below that the next due task is claimed at the next look.

@@ -12,14 +12,15 @@ from tasks_app.core.graphs import NOT_NEEDED, When
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.hosts import HOST_LIMIT, HOST_UNWELL, host_of
 from tasks_app.core.jobs import JobStatus
+from tasks_app.core.lanes import URGENT_LANE
 from tasks_app.core.phrases import figure, first_line
 from tasks_app.core.receivers import receiver_of
 from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.core.rules import Reason, Rule
-from tasks_app.core.safeguards import Kind
+from tasks_app.core.safeguards import HOST, Kind
 from tasks_app.core.said import Said, joined, said, said_of
 from tasks_app.core.schedule import in_zone
-from tasks_app.core.scopes import HELD_BACK
+from tasks_app.core.scopes import EVERYTHING, HELD_BACK
 from tasks_app.core.sharding import home_of
 from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.engine.canary import canaries
@@ -293,8 +294,34 @@ def _held_back(task: ScheduleTask) -> Reason | None:
     """For a task that a worker sent back, because a safeguard holds back its tenant's tasks of its type."""
     if task.error_code != HELD_BACK:
         return None
-    words = said("{what}. It asks again at {time}.", what=_message(task), time=_instant(task.due_at))
-    return Reason(Rule.TYPE_HELD, words)
+    again = said("It asks again at {time}.", time=_instant(task.due_at))
+    held = _held_in_its_tenant(task)
+    if held is not None:
+        return _curbed(held, again)
+    words = said("A safeguard held it back, and is off now.")
+    return Reason(Rule.TYPE_HELD, joined(words, again))
+
+
+def _held_in_its_tenant(task: ScheduleTask) -> Curb | None:
+    """What a safeguard holds of this tenant alone: beats claim the task, and a worker sends it back."""
+    targets = [task.task_type] if task.lane == URGENT_LANE else [task.task_type, EVERYTHING]
+    host = _host_of(task)
+    return _strictest(task, tenants=[task.tenant], targets=[*targets, f"{HOST}{host}"] if host else targets)
+
+
+def _strictest(task: ScheduleTask, *, tenants: Sequence[str], targets: Sequence[str]) -> Curb | None:
+    """A safeguard that slows down retries leaves first tries alone."""
+    kinds = [Kind.TYPE, Kind.RETRIES] if task.attempt else [Kind.TYPE]
+    found = Curb.objects.filter(kind__in=kinds, of_tenant__in=tenants, target__in=targets)
+    return found.order_by("kind", "id").last()
+
+
+def _curbed(curb: Curb, *rest: str) -> Reason:
+    """Which safeguard holds a task; how to end it is for operators."""
+    held = safeguards.Curb(curb.kind, curb.target, curb.rate, curb.max_running, curb.of_tenant).words
+    words = joined(said("Safeguard {name} holds it back: {held}.", name=curb.name, held=held), *rest)
+    ends = said("`{command}` ends that.", command=f"manage.py rules end {curb.name} {curb.subject}".rstrip())
+    return Reason(Rule.TYPE_HELD, joined(words, ends), words)
 
 
 def _waits_for_host(task: ScheduleTask, now: datetime) -> Reason | None:
@@ -306,10 +333,13 @@ def _waits_for_host(task: ScheduleTask, now: datetime) -> Reason | None:
     until = _instant(task.due_at)
     if task.error_code == HOST_LIMIT:
         return Reason(Rule.HOST_LIMIT, said("{what}. It asks again at {time}.", what=_message(task), time=until))
-    try:
-        host = host_of(receiver_of(task.payload["url"]))
-    except (InvalidTask, KeyError, TypeError):
+    host = _host_of(task)
+    if host is None:
         return None
+    held = Curb.objects.filter(kind=Kind.HOST, target=host, of_tenant__in=("", task.tenant)).first()
+    if held is not None:
+        again = said("It asks again at {time}.", time=until)
+        return _curbed(held, again)._replace(rule=Rule.HOST_UNWELL)
     health = health_of(task.tenant, host)
     if health is None or health.unwell_since is None:
         words = said("It waited for host {host}, which answers again; it is due at {time}.", host=host, time=until)
@@ -328,6 +358,16 @@ def _waits_for_host(task: ScheduleTask, now: datetime) -> Reason | None:
     return Reason(Rule.HOST_UNWELL, joined(failed, tried))
 
 
+def _host_of(task: ScheduleTask) -> str | None:
+    """The endpoint host that it calls; None: it calls none, or its payload does not name one."""
+    if task.task_type != HTTP_CALLBACK:
+        return None
+    try:
+        return host_of(receiver_of(task.payload["url"]))
+    except (InvalidTask, KeyError, TypeError):
+        return None
+
+
 def _held_by(task: ScheduleTask) -> str | None:
     """Whose retry budget its last failure found spent; None if the retry waits for its back-off alone."""
     last = TaskAttempt.objects.filter(task_id=task.id).order_by("-id").only("held_by", "finished_at").first()
@@ -344,6 +384,7 @@ def _due(task: ScheduleTask, now: datetime) -> Reason:
         or _no_dispatcher()
         or _shard_without_dispatcher(_shard_of(task))
         or _no_worker(task)
+        or _held_with_its_type(task)
         or _over_its_limit(task)
         or _workers_busy(task)
         or _worker_deaf(task)
@@ -451,7 +492,7 @@ def _lane_paused(task: ScheduleTask) -> Reason | None:
                 **told,
             )
             ends = said("`{command}` ends it.", command=f"manage.py rules end {pause.safeguard}")
-            words = joined(held, ends)
+            return Reason(Rule.LANE_HELD, joined(held, ends), held)
         return Reason(Rule.LANE_HELD, words, said("Lane {lane!r} has been {how} for {time}.", **told))
     paused = said(
         "Lane {lane!r} has been paused for {time} by {who}: {why}.",
@@ -499,15 +540,17 @@ def _no_worker(task: ScheduleTask) -> Reason | None:
     return Reason(Rule.NO_WORKER, words)
 
 
+def _held_with_its_type(task: ScheduleTask) -> Reason | None:
+    curb = _strictest(task, tenants=[""], targets=[task.task_type])
+    if curb is not None:
+        return _curbed(curb, _before(task))
+    own = _held_in_its_tenant(task)
+    return None if own is None else _curbed(own)
+
+
 def _over_its_limit(task: ScheduleTask) -> Reason | None:
     if not task.limited:
         return None
-    curb = Curb.objects.filter(kind__in=[Kind.TYPE, Kind.RETRIES], target=task.task_type).order_by("kind").last()
-    if curb is not None:
-        held = safeguards.Curb(curb.kind, curb.target, curb.rate, curb.max_running).words
-        words = joined(said("Safeguard {name} holds it back: {held}.", name=curb.name, held=held), _before(task))
-        ends = said("`{command}` ends that.", command=f"manage.py rules end {curb.name} {curb.subject}".rstrip())
-        return Reason(Rule.TYPE_HELD, joined(words, ends), words)
     view = next((one for one in fleet_status.limits([task.task_type], 0) if one.task_type == task.task_type), None)
     if view is None:
         return None  # it had a limit once

@@ -16,6 +16,8 @@ from tasks_app.engine.beat.levels import keep_levels
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.doctor.whole import broken_rules
 from tasks_app.engine.operations import lanes
+from tasks_app.engine.operations.safeguards import force
+from tasks_app.engine.watch.alive import what_delays
 from tasks_app.engine.watch.fleet_status import pauses
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.claim import set_retries_aside
@@ -23,8 +25,10 @@ from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, g
 from tasks_app.models import Curb, LanePause, LaneResume, ScheduleTask, ServiceMinute, TaskBatch, TypeLimit
 from tests.support.engine import claim_due, make_due, row, run_due
 from tests.support.levels import measured
+from tests.support.live import a_beat_is_alive
 from tests.support.marks import commits
-from tests.support.safeguards import PATIENT, Beat, many, sizes, watched
+from tests.support.operators import operator
+from tests.support.safeguards import PATIENT, Beat, look, many, sizes, watched
 
 pytestmark = commits
 
@@ -223,6 +227,39 @@ def test_why_names_the_safeguard():
     assert "has been paused" in why_task(row(low)).words and "safeguard delay" in why_task(row(low)).words
     assert why_task(row(held)).rule in ("type_held", "no_dispatcher")
     assert LaneResume.objects.count() == 0
+
+
+def test_why_and_what_delays_name_the_safeguard_of_degraded_mode():
+    a_beat_is_alive()
+    force("dead_letters", operator())
+    look()
+    [held] = many("T_QUIET", 1)
+    [urgent] = many("T_QUIET", 1, lane="critical")
+
+    reason = why_task(row(held))
+
+    assert reason.rule == "lane_held"
+    assert reason.words.endswith(
+        "by safeguard dead_letters: too many tasks give up. `manage.py rules end dead_letters` ends it."
+    )
+    assert reason.outside.endswith("by safeguard dead_letters: too many tasks give up.")
+    assert why_task(row(urgent)).rule == "about_to_run"
+    assert what_delays("default") == "the lane 'default' is paused by safeguard dead_letters (too many tasks give up)"
+    assert what_delays("critical") == ""
+
+
+def test_a_safeguard_that_slows_retries_or_holds_another_tenant_is_not_named_for_a_first_try():
+    a_beat_is_alive()
+    [first] = many("T_PLAIN", 1)
+    ScheduleTask.objects.filter(id=first).update(limited=True)
+    curb("retries", "T_PLAIN", rate=1.0)
+    curb("type", "T_PLAIN", max_running=0, of_tenant="acme")
+    declare_limits(REGISTRY)
+
+    assert why_task(row(first)).rule == "about_to_run"
+
+    ScheduleTask.objects.filter(id=first).update(attempt=1)
+    assert "retries of T_PLAIN are slowed" in why_task(row(first)).words
 
 
 @pytest.mark.parametrize("names", [("delay", "recovery"), ("recovery", "delay")])

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from tasks_app.client import schedule_many
 from tasks_app.core.callbacks import HTTP_CALLBACK
+from tasks_app.core.hosts import HOST_UNWELL
 from tasks_app.core.scopes import HELD_BACK, Scope, scope_of, target_of
 from tasks_app.engine.beat.safeguards import pulse
 from tasks_app.engine.operations.safeguards import end, force
@@ -16,7 +17,8 @@ from tasks_app.engine.watch.why import why_task
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.start import start
 from tasks_app.models import Curb, CurbPermit, Safeguard, ScheduleTask, ScopeMinute, ScopeOutcome, TaskBatch, TypeLimit
-from tests.support.engine import claim_due, make_due, run_due
+from tests.support.engine import claim_due, make_due, row, run_due
+from tests.support.live import a_beat_is_alive
 from tests.support.marks import commits
 from tests.support.moves import FINAL, away, settled
 from tests.support.operators import operator
@@ -119,8 +121,45 @@ def test_why_names_the_safeguard_that_sends_a_task_back(beat):
 
     reason = why_task(held)
 
-    assert "A safeguard holds back tasks of T_PLAIN of tenant acme" in str(reason.words)
-    assert "It asks again at" in str(reason.words)
+    assert reason.words.startswith("Safeguard breaker holds it back: for tenant acme: type T_PLAIN runs one task")
+    assert "It asks again at" in reason.words
+    assert "`manage.py rules end breaker tenant:acme/T_PLAIN` ends that." in reason.words
+    assert "Safeguard breaker" in reason.outside and "manage.py" not in reason.outside
+
+    Curb.objects.all().delete()
+    assert why_task(held).words.startswith("A safeguard held it back, and is off now. It asks again at")
+
+
+def test_why_names_the_safeguard_that_holds_a_whole_tenant_before_and_after_a_worker_sends_a_task_back(beat):
+    a_beat_is_alive()
+    force("dead_letters", operator(), subject="tenant:acme/*")
+    look()
+    [held] = many("T_PLAIN", 1, tenant="acme")
+    [urgent] = many("T_PLAIN", 1, tenant="acme", lane="critical")
+    [other] = many("T_PLAIN", 1, tenant="beta")
+    words = "Safeguard dead_letters holds it back: for tenant acme: all tasks are held, except in lane critical."
+
+    reason = why_task(row(held))
+    assert (reason.rule, reason.outside) == ("type_held", words)
+    assert why_task(row(urgent)).rule == why_task(row(other)).rule == "about_to_run"
+
+    run_given(beat)
+    assert row(held).error_code == HELD_BACK
+    assert why_task(row(held)).words.startswith(f"{words} It asks again at")
+
+
+def test_why_names_the_safeguard_that_holds_a_host(beat):
+    force("dead_letters", operator(), subject="tenant:default/host:a.example.com:8443")
+    look()
+    [held] = schedule_many(HTTP_CALLBACK, [{"key": "a", "payload": {"url": "https://a.example.com:8443/", "sign": ""}}])
+    waits = {"error_code": HOST_UNWELL, "error_msg": "it waits", "due_at": Now() + timedelta(seconds=60)}
+    ScheduleTask.objects.filter(id=held.task_id).update(**waits)
+
+    reason = why_task(row(held.task_id))
+
+    assert reason.rule == "host_unwell"
+    held_by = "Safeguard dead_letters holds it back: for tenant default: calls of a.example.com:8443 wait."
+    assert reason.words.startswith(held_by)
 
 
 def test_a_trial_that_runs_keeps_the_place_and_one_that_went_away_gives_it_back(beat):
