@@ -10,15 +10,17 @@ from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
 
-from tasks_app.console.scope import seen
+from tasks_app.console.scope import member, seen
 from tasks_app.console.site import console
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.moves import Move
-from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns
+from tasks_app.core.rules import Reason
+from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, is_full, page_of_campaigns
+from tasks_app.engine.watch.why import why_lane
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.campaigns.begin import RELEASES
@@ -27,6 +29,7 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, Campaign
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
+from tasks_app.pages.said import in_language
 
 from . import overview
 from .forms import TenantField, most_running_field, rate_field, reason_field
@@ -183,6 +186,7 @@ def _told(request: HttpRequest, campaign: Campaign) -> dict:
         "kind": KINDS.get(campaign.kind, campaign.kind),
         "new_time": move_words(Move.stored(campaign.options)) if campaign.kind == Verb.MOVE else "",
         "sentence": _sentence(campaign),
+        "released_wait": _lane_of_released(campaign),
         "acted": [(count, DONE[answer]) for answer, count in acted.items()] + _counted(campaign, MADE),
         "left": [(count, LEFT[answer]) for answer, count in left.items()]
         + _counted(campaign, FOUND)
@@ -217,9 +221,24 @@ def _sentence(campaign: Campaign) -> str:
             )
         case CampaignState.DONE:
             return gettext("It is done.")
+    if campaign.hold:
+        return in_language(campaign.hold.words if member() is None else campaign.hold.outside)
+    if is_full(campaign):
+        return ngettext(
+            "It waits until the task that it released is finished: at most {most:,} may be under way.",
+            "It waits until some of the {count:,} tasks that it released are finished: at most {most:,} may be under "
+            "way.",
+            campaign.waiting,
+        ).format(count=campaign.waiting, most=campaign.most_running)
     if campaign.done or campaign.failures:
         return gettext("It is running. You can close this page: the beats carry it out.")
     return gettext("It waits for a beat, which takes it up within seconds. You can close this page.")
+
+
+def _lane_of_released(campaign: Campaign) -> Reason | None:
+    """Why the tasks that it released wait in its lane; None: nothing holds that, or none of them waits."""
+    lane = campaign.options.get("lane")
+    return why_lane(lane) if lane and campaign.waiting else None
 
 
 def _campaign(object_id: str) -> Campaign:

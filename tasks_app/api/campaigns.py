@@ -14,7 +14,7 @@ from tasks_app.core.moves import LONGEST
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.operations.campaigns import Pace, start_matching, undo_operation
 from tasks_app.engine.watch.browse import Filter
-from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns
+from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns, with_holds
 from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.campaigns.begin import LANE, OWN_LANE
 from tasks_app.lifecycle.operate import Verb
@@ -83,6 +83,9 @@ class CampaignOut(Schema):
     id: int
     kind: str
     state: CampaignState
+    held_by: str | None = Field(
+        description="While it is RUNNING: the safeguard that holds its next step, or `recovery`; null: none does"
+    )
     actor: str
     reason: str
     selection: str = Field(description="Which tasks, in words")
@@ -113,10 +116,11 @@ class CampaignOut(Schema):
 
     @classmethod
     def of(cls, row: Campaign) -> "CampaignOut":
+        """A campaign of `with_holds`."""
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         told = {name: row.options.get(name) for name in ("lane", "at", "which", "undoes")}
         told |= {f"{name}_seconds": row.options.get(name) for name in ("by", "over")}
-        return cls(**plain | told)
+        return cls(**plain | told, held_by=row.hold and row.hold.by)
 
 
 class CampaignPage(Schema):
@@ -161,7 +165,7 @@ def start_campaign(request: HttpRequest, body: CampaignIn, idempotency_key: Key 
         over=_span(body.over_seconds),
         selection=words or "all tasks",
     )
-    return 201, CampaignOut.of(campaign)
+    return 201, CampaignOut.of(*with_holds([campaign]))
 
 
 @router.get("/{campaign_id}", response=CampaignOut, summary="Read a campaign: how far it is, and what came of it")
@@ -175,7 +179,7 @@ def change_campaign(request: HttpRequest, campaign_id: Id, body: PaceIn, idempot
     """From its next step on. One that is over stays as it is."""
     changes = body.model_dump(exclude_unset=True, exclude={"reason"})
     row, _ = verbs.change_pace(_campaign(request, campaign_id).id, changes, operator(request, body.reason))
-    return 200, CampaignOut.of(row)
+    return 200, CampaignOut.of(*with_holds([row]))
 
 
 @router.post("/{campaign_id}/pause", response=CampaignChangedOut, summary="Pause a campaign")
@@ -211,7 +215,7 @@ def undo_campaign(request: HttpRequest, campaign_id: Id, body: ReasonIn | None =
         types=None if asked.everywhere else asked.usable_types(),
         lanes=None if asked.everywhere else asked.lanes,
     )
-    return 201, CampaignOut.of(made)
+    return 201, CampaignOut.of(*with_holds([made]))
 
 
 def _span(seconds: float | None) -> timedelta | None:

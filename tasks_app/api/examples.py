@@ -375,6 +375,7 @@ _CAMPAIGN = {
     "id": 7,
     "kind": "replay",
     "state": "RUNNING",
+    "held_by": None,
     "actor": "token billing",
     "reason": "the mail server is back",
     "selection": "status: DEAD, task_type: INVOICE_SEND",

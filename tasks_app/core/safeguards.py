@@ -88,13 +88,13 @@ POLICIES = {
     Name.PROFILE: Policy(limit=0.0, sample=1, on_seconds=0.0, off_seconds=0.0),
 }
 WORDS = {
-    Name.DELAY: "tasks start late",
-    Name.FAILURES: "too many tries fail",
-    Name.RETRIES: "too many retries wait",
-    Name.DEAD_LETTERS: "too many tasks give up",
-    Name.BREAKER: "a type fails more often than not",
-    Name.SLOW_HANDLER: "a handler takes much longer than before",
-    Name.PROFILE: "the daily profile",
+    Name.DELAY: said("tasks start late"),
+    Name.FAILURES: said("too many tries fail"),
+    Name.RETRIES: said("too many retries wait"),
+    Name.DEAD_LETTERS: said("too many tasks give up"),
+    Name.BREAKER: said("a type fails more often than not"),
+    Name.SLOW_HANDLER: said("a handler takes much longer than before"),
+    Name.PROFILE: said("the daily profile"),
 }
 # From which figure on, or which share in percent.
 LIMITS = {

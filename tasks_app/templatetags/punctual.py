@@ -20,15 +20,17 @@ from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import exact_percent, first_line, for_outsiders
 from tasks_app.core.states import Status
 from tasks_app.engine.nodes import worker_of
+from tasks_app.engine.watch.campaign_browse import CampaignView
 from tasks_app.engine.watch.verdict.problem import Problem
 from tasks_app.lifecycle.tries import error_of
-from tasks_app.models import ScheduleTask, Subscription
+from tasks_app.models import Campaign, ScheduleTask, Subscription
 from tasks_app.pages.links import console_url
 from tasks_app.pages.said import in_language
 from tasks_app.pages.spans import milliseconds, span
 
 register = template.Library()
 
+HELD = "HELD"  # a campaign that runs, and that a safeguard or a recovery holds
 # Which colour a state has.
 LABELS = {
     Status.SUCCESS: "success",
@@ -40,6 +42,7 @@ LABELS = {
     JobStatus.ACTIVE: "success",
     JobStatus.PAUSED: "warning",  # a campaign that is paused, too
     CampaignState.DONE: "success",
+    HELD: "warning",
     Subscription.SUSPENDED: "danger",
     RunState.SUCCEEDED: "success",
     RunState.RUNNING: "info",
@@ -178,6 +181,11 @@ def number(value: int) -> str:
 def state(status: str):
     """A state as a label. Made here, since including a template for each of hundreds of rows takes longer."""
     return format_html('<span class="pu-state pu-is-{}">{}</span>', LABELS.get(status, "plain"), status)
+
+
+@register.filter
+def campaign_state(campaign: Campaign | CampaignView):
+    return state(HELD if campaign.hold else campaign.state)
 
 
 @register.filter

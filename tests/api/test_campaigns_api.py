@@ -7,8 +7,9 @@ import pytest
 from tasks_app.client import schedule
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.operate import Verb
-from tasks_app.models import AuditEntry, Campaign, CampaignChunk, ScheduleTask
+from tasks_app.models import AuditEntry, Campaign, CampaignChunk, Curb, ScheduleTask
 from tests.support.api import Api
+from tests.support.backfill import backfilled, hourly, hours
 from tests.support.campaigns import begun, carried_out, older_than_undo
 from tests.support.moves import MONDAY, dead, scheduled
 from tests.support.operators import operator
@@ -154,3 +155,15 @@ def test_bad_input_is_told_and_begins_nothing(api, body, told):
     assert (answer.status, answer.code) == (422, "SCH_422_INVALID")
     assert told in answer.body["detail"]
     assert not Campaign.objects.exists()
+
+
+def test_a_campaign_that_a_safeguard_holds_names_it(api):
+    campaign = backfilled(hours(3), hourly())
+    Curb.objects.create(name="failures", subject="", kind="backfills", target="*")
+
+    one, listed = api.get(f"/campaigns/{campaign.id}").body, api.get("/campaigns").body["items"]
+    paced = api.patch(f"/campaigns/{campaign.id}", {"rate": 5}).body
+
+    assert [(each["state"], each["held_by"]) for each in (one, *listed, paced)] == [("RUNNING", "failures")] * 3
+    Curb.objects.all().delete()
+    assert api.get(f"/campaigns/{campaign.id}").body["held_by"] is None

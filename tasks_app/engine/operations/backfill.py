@@ -19,6 +19,7 @@ from tasks_app.core.graphs import descendants_of
 from tasks_app.core.jobs import Overlap, again_key, manual_key
 from tasks_app.core.retention import RetentionClass
 from tasks_app.engine.watch.browse import Filter
+from tasks_app.engine.watch.campaign_browse import with_holds
 from tasks_app.engine.watch.forecast import Forecast, forecast, read_load
 from tasks_app.engine.watch.listing import refuse_cold, walk_archive
 from tasks_app.lifecycle.audit import Operator
@@ -147,7 +148,7 @@ def start(request: BackfillRequest, operator: Operator, pace: Pace = Pace()) -> 
 def backfills_of(job_id: int, count: int) -> list[Campaign]:
     """The latest that were for this job, as far as they are kept."""
     ids = Backfill.objects.filter(job=job_id).order_by("-campaign_id").values_list("campaign_id", flat=True)
-    return list(Campaign.objects.filter(id__in=list(ids[:count])).order_by("-id"))
+    return with_holds(Campaign.objects.filter(id__in=list(ids[:count])).order_by("-id"))
 
 
 class _Search:

@@ -1,14 +1,19 @@
 """Campaigns to look at: the list, one of them, and those that are not over yet."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db.models import F
 from django.db.models.functions import Now
 
+from tasks_app.core.backfill import KIND as BACKFILL
 from tasks_app.core.campaigns import CampaignState
+from tasks_app.core.recovery import CURB as RECOVERY
+from tasks_app.core.safeguards import WORDS, Name
+from tasks_app.core.said import Said, said
 from tasks_app.models import Campaign
+from tasks_app.sql import array, run
 
 MOST_SHOWN = 20  # of those that are not over, on the overview
 LATE = timedelta(seconds=30)  # a step that has been due for so long is nobody's
@@ -20,6 +25,41 @@ class CampaignFilter:
     types: Collection[str] | None = None  # for these types only: all that a caller may see
     state: str | None = None
     kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What holds back the next step of one that is RUNNING; it continues by itself afterwards."""
+
+    by: str  # a safeguard's name, or that of recoveries
+    subject: str
+
+    @property
+    def words(self) -> Said:
+        """For operators: an incident has a name that its people gave it."""
+        if self.by == RECOVERY:
+            return said("It is held by the recovery from {incident}, and continues by itself.", incident=self.subject)
+        return self._by_safeguard
+
+    @property
+    def outside(self) -> Said:
+        if self.by == RECOVERY:
+            return said("It is held by a recovery, and continues by itself.")
+        return self._by_safeguard
+
+    @property
+    def short(self) -> Said:
+        if self.by == RECOVERY:
+            return said("by a recovery")
+        return said("by safeguard {name}", name=self.by)
+
+    @property
+    def _by_safeguard(self) -> Said:
+        return said(
+            "It is held by safeguard {name}: {why}. It continues by itself when that is off.",
+            name=self.by,
+            why=WORDS[Name(self.by)],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +76,7 @@ class CampaignView:
     failures: int
     error: str
     late_seconds: float | None  # how long its next step has been due; None: it is not
+    hold: Hold | None = None
 
 
 def page_of_campaigns(wanted: CampaignFilter, after: int | None, size: int) -> tuple[list[Campaign], int | None]:
@@ -44,11 +85,22 @@ def page_of_campaigns(wanted: CampaignFilter, after: int | None, size: int) -> t
     if after is not None:
         found = found.filter(id__lt=after)
     rows = list(found[: size + 1])
-    return rows[:size], rows[size - 1].id if len(rows) > size else None
+    return with_holds(rows[:size]), rows[size - 1].id if len(rows) > size else None
 
 
 def campaign_by_id(campaign: int, wanted: CampaignFilter = CampaignFilter()) -> Campaign | None:  # noqa: B008
-    return _matching(wanted).filter(id=campaign).first()
+    found = with_holds(_matching(wanted).filter(id=campaign))
+    return found[0] if found else None
+
+
+def with_holds(rows: Iterable[Campaign]) -> list[Campaign]:
+    """These campaigns, each with its `hold`. Backfills alone are held, so most lists cost no statement."""
+    rows = list(rows)
+    ids = [one.id for one in rows if one.kind == BACKFILL and one.state == CampaignState.RUNNING]
+    holds = {id_: Hold(*by) for id_, *by in run("campaign_holds", {"ids": array(ids)})} if ids else {}
+    for one in rows:
+        one.hold = holds.get(one.id)
+    return rows
 
 
 def open_campaigns() -> list[CampaignView]:
@@ -66,15 +118,20 @@ def open_campaigns() -> list[CampaignView]:
             one.failures,
             one.error,
             one.late.total_seconds() if _may_go_on(one) and one.late > LATE else None,
+            one.hold,
         )
-        for one in rows[:MOST_SHOWN]
+        for one in with_holds(rows[:MOST_SHOWN])
     ]
 
 
 def _may_go_on(one: Campaign) -> bool:
     """Nothing but a beat is missing for its next step."""
-    full = one.most_running is not None and one.waiting >= one.most_running
-    return one.state == CampaignState.RUNNING and not full
+    return one.state == CampaignState.RUNNING and one.hold is None and not is_full(one)
+
+
+def is_full(one: Campaign) -> bool:
+    """Whether as many of the tasks that it released as it may have under way are unfinished."""
+    return one.most_running is not None and one.waiting >= one.most_running
 
 
 def _matching(wanted: CampaignFilter):

@@ -201,7 +201,7 @@ def _running(task: ScheduleTask) -> Reason:
     words = said("It was claimed at {time} and is waiting for a worker.", time=_instant(batch.claimed_at))
     return (
         _closed()
-        or _lane_paused(task)
+        or why_lane(task.lane)
         or _no_worker(task)
         or Reason(Rule.WAITS_FOR_SLOT, joined(words, _failed_before(task)))
     )
@@ -380,7 +380,7 @@ def _due(task: ScheduleTask, now: datetime) -> Reason:
         _closed()
         or _held_overdue(task)
         or _tenant_suspended(task.tenant)
-        or _lane_paused(task)
+        or why_lane(task.lane)
         or _no_dispatcher()
         or _shard_without_dispatcher(_shard_of(task))
         or _no_worker(task)
@@ -470,11 +470,12 @@ def _held(task: ScheduleTask) -> Reason | None:
     return _no_dispatcher() or Reason(Rule.TENANT_SUSPENDED, joined(words, was_due))
 
 
-def _lane_paused(task: ScheduleTask) -> Reason | None:
-    pause = fleet_status.pauses().get(task.lane)
+def why_lane(lane: str) -> Reason | None:
+    """Why its tasks wait, whoever has paused it or slowed it down; None: nothing holds it."""
+    pause = fleet_status.pauses().get(lane)
     if pause is None:
         return None
-    told = {"lane": task.lane, "time": timedelta(seconds=pause.seconds_ago)}
+    told = {"lane": lane, "time": timedelta(seconds=pause.seconds_ago)}
     if pause.safeguard:
         told["how"] = pause.words
         if pause.safeguard == RECOVERY:
@@ -500,7 +501,7 @@ def _lane_paused(task: ScheduleTask) -> Reason | None:
         why=pause.reason.rstrip("."),
         **told,
     )
-    ends = said("`{command}` ends it.", command=f"manage.py lane resume {task.lane}")
+    ends = said("`{command}` ends it.", command=f"manage.py lane resume {lane}")
     return Reason(Rule.LANE_PAUSED, joined(paused, ends), said("Lane {lane!r} has been paused for {time}.", **told))
 
 

@@ -19,7 +19,8 @@ from tasks_app.core.phrases import counted, span
 from tasks_app.engine.operations.campaigns import Pace, start_matching, undo_operation
 from tasks_app.engine.operations.operate import new_times, preview_matching
 from tasks_app.engine.watch.browse import STATES, Filter
-from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns
+from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns, with_holds
+from tasks_app.engine.watch.why import why_lane
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.campaigns.begin import LANE, RELEASES
@@ -102,7 +103,7 @@ class Command(TerminalCommand):
         if not changed:
             was = row.state.lower() if verb != "pace" or CampaignState(row.state).over else "at this pace"
             raise CommandError(f"Campaign {row.id} was {was} already; nothing was changed.")
-        self._tell(row, options)
+        self._tell(*with_holds([row]), options)
 
     def _begin(self, verb: str, options: dict) -> None:
         try:
@@ -120,7 +121,7 @@ class Command(TerminalCommand):
                 row = start_matching(Verb(options["kind"]), Filter(**given), operator, pace, **about)
         except PunctualError as error:
             raise CommandError(str(error)) from None
-        return self._tell(row, options)
+        return self._tell(*with_holds([row]), options)
 
     def _foretell(self, options: dict) -> None:
         """What it would do; changes nothing."""
@@ -141,15 +142,17 @@ class Command(TerminalCommand):
             self.stdout.write(f"  new times   {times[0]:%Y-%m-%d %H:%M:%S} to {times[1]:%Y-%m-%d %H:%M:%S} UTC")
 
     def _tell(self, one: Campaign, options: dict, *, short: bool = False) -> None:
+        """A campaign of `with_holds`."""
         if options["json"]:
-            told = {name: getattr(one, name) for name in FIELDS}
+            told = {name: getattr(one, name) for name in FIELDS} | {"held_by": one.hold and one.hold.by}
             if short:  # one of many lines
                 self.stdout.write(json.dumps(told, default=str))
             else:
                 self.write_json(told, default=str)
             return
+        state = "HELD" if one.hold else one.state
         self.stdout.write(
-            f"{one.id:<6} {one.kind:8} {one.state:9} {one.done:,} of {one.total:,}  {one.actor}: {one.reason!r}"
+            f"{one.id:<6} {one.kind:8} {state:9} {one.done:,} of {one.total:,}  {one.actor}: {one.reason!r}"
         )
         if not short:
             self.stdout.write("\n".join(_details(one)))
@@ -184,7 +187,10 @@ def _a_span(text: str) -> timedelta:
 
 
 def _details(one: Campaign) -> list[str]:
-    lines = [f"  for         {one.selection or 'chosen tasks'}"]
+    lines = [f"  {one.hold.words}"] if one.hold else []
+    held = why_lane(one.options.get("lane") or "") if one.waiting else None
+    lines += [f"  what it has released waits: {held.words}"] if held else []
+    lines += [f"  for         {one.selection or 'chosen tasks'}"]
     lines += [f"  rate        {one.rate:g} a second" if one.rate else "  rate        as fast as it goes"]
     lines += [f"  new time    {told}"] if (told := _new_time(one)) else []
     lines += [f"  under way   {one.most_running:,} at most"] if one.most_running else []

@@ -325,7 +325,9 @@ def _campaigns(status: SchedulerStatus) -> list[str]:
     if not status.campaigns:
         return []
     return ["", "Campaigns"] + [
-        f"  {one.id:<6} {one.kind:8} {one.state.lower():8} {one.done:,} of {one.total:,} by {one.actor}"
+        f"  {one.id:<6} {one.kind:8} {'held' if one.hold else one.state.lower():8} {one.done:,} of {one.total:,} by "
+        f"{one.actor}"
+        + (f"   held {one.hold.short}" if one.hold else "")
         + (f"   failed {counted(one.failures, 'time')} in a row: {one.error}" if one.failures else "")
         for one in status.campaigns
     ]

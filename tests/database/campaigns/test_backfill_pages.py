@@ -1,13 +1,18 @@
-"""The page of a backfill, the pace of a campaign, and the commands."""
+"""The page of a backfill, the pace of a campaign, what holds one, and the commands."""
 
 import io
 import json
+from contextlib import suppress
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models.functions import Now
 
-from tasks_app.models import Campaign, GraphRun
-from tests.support.backfill import backfilled, fired, hourly, hours
+from tasks_app.engine.operations.campaigns import Pace
+from tasks_app.engine.watch.campaign_browse import open_campaigns
+from tasks_app.lifecycle.campaigns import steps
+from tasks_app.models import Campaign, Curb, GraphRun, JobDefinition
+from tests.support.backfill import HOUR, backfilled, fired, hourly, hours
 from tests.support.browser import person
 from tests.support.campaigns import carried_out
 from tests.support.clients import client_of
@@ -129,6 +134,78 @@ def test_the_pace_of_a_campaign_is_changed_on_its_page(olga):
     assert "nothing was changed" in again.content.decode()
     campaign.refresh_from_db()
     assert (campaign.rate, campaign.most_running) == (5.0, 3)
+
+
+# ---- held by a safeguard ----
+
+WHY = "safeguard failures: too many tries fail. It continues by itself when that is off."
+
+
+def held(name: str = "failures", subject: str = "") -> Campaign:
+    """A backfill that waits for its next step for long, because a safeguard or a recovery holds backfills."""
+    campaign = backfilled(hours(3), hourly())
+    Curb.objects.create(name=name, subject=subject, kind="backfills", target="*")
+    Campaign.objects.update(next_at=Now() - HOUR, done=1)
+    return campaign
+
+
+def test_the_pages_of_a_held_campaign_name_the_safeguard_and_do_not_say_that_it_is_running(olga):
+    campaign = held()
+
+    page, listed, overview, job = (
+        olga.get(where).content.decode()
+        for where in (
+            f"/admin/tasks_app/campaign/{campaign.id}/change/",
+            "/admin/tasks_app/campaign/",
+            "/admin/",
+            f"/admin/tasks_app/jobdefinition/{JobDefinition.objects.get().id}/change/",
+        )
+    )
+
+    assert f"It is held by {WHY}" in page
+    assert "It is running" not in page
+    for one in (page, listed, overview, job):
+        assert "HELD</span>" in one and "RUNNING</span>" not in one
+    assert "by safeguard failures" in listed and "by safeguard failures" in overview
+    assert "has been waiting for its next step" not in overview
+
+    Curb.objects.all().delete()
+    assert "It is running" in olga.get(f"/admin/tasks_app/campaign/{campaign.id}/change/").content.decode()
+    assert "has been waiting for its next step for" in olga.get("/admin/").content.decode()
+
+
+def test_the_commands_name_the_safeguard_that_holds_a_campaign():
+    campaign = held()
+
+    assert "HELD" in command("campaign", "list")
+    assert f"It is held by {WHY}" in command("campaign", "show", str(campaign.id))
+    assert json.loads(command("campaign", "show", str(campaign.id), "--json"))["held_by"] == "failures"
+    status = io.StringIO()
+    with suppress(SystemExit):
+        call_command("scheduler_status", stdout=status)
+    assert "held by safeguard failures" in status.getvalue()
+
+
+def test_a_campaign_that_a_recovery_holds_names_its_incident_to_operators(olga):
+    campaign = held("recovery", "INC-7")
+
+    page = olga.get(f"/admin/tasks_app/campaign/{campaign.id}/change/").content.decode()
+
+    assert "It is held by the recovery from INC-7, and continues by itself." in page
+    [view] = open_campaigns()
+    assert view.hold.outside == "It is held by a recovery, and continues by itself."
+
+
+def test_a_campaign_that_waits_for_what_it_has_released_says_so_and_why_that_waits(olga):
+    campaign = backfilled(hours(3), hourly(), pace=Pace(most_running=2))
+    steps.step("beat")
+    Curb.objects.create(name="dead_letters", subject="", kind="lane", target="backfill", rate=0.0)
+
+    page = olga.get(f"/admin/tasks_app/campaign/{campaign.id}/change/").content.decode()
+
+    assert "It waits until some of the 2 tasks that it released are finished: at most 2 may be under way." in page
+    assert "by safeguard dead_letters: too many tasks give up." in page
+    assert "by safeguard dead_letters" in command("campaign", "show", str(campaign.id))
 
 
 # ---- the commands ----

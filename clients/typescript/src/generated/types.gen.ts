@@ -885,6 +885,10 @@ export type CampaignOut = {
     id: number;
     kind: string;
     state: CampaignState;
+    /**
+     * While it is RUNNING: the safeguard that holds its next step, or `recovery`; null: none does
+     */
+    held_by: string | null;
     actor: string;
     reason: string;
     /**

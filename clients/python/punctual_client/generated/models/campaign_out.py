@@ -26,6 +26,8 @@ class CampaignOut:
         id (int):
         kind (str):
         state (CampaignState):
+        held_by (None | str): While it is RUNNING: the safeguard that holds its next step, or `recovery`; null: none
+            does
         actor (str):
         reason (str):
         selection (str): Which tasks, in words
@@ -56,6 +58,7 @@ class CampaignOut:
     id: int
     kind: str
     state: CampaignState
+    held_by: None | str
     actor: str
     reason: str
     selection: str
@@ -89,6 +92,9 @@ class CampaignOut:
         kind = self.kind
 
         state = self.state.value
+
+        held_by: None | str
+        held_by = self.held_by
 
         actor = self.actor
 
@@ -172,6 +178,7 @@ class CampaignOut:
                 "id": id,
                 "kind": kind,
                 "state": state,
+                "held_by": held_by,
                 "actor": actor,
                 "reason": reason,
                 "selection": selection,
@@ -212,6 +219,13 @@ class CampaignOut:
         kind = d.pop("kind")
 
         state = CampaignState(d.pop("state"))
+
+        def _parse_held_by(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        held_by = _parse_held_by(d.pop("held_by"))
 
         actor = d.pop("actor")
 
@@ -357,6 +371,7 @@ class CampaignOut:
             id=id,
             kind=kind,
             state=state,
+            held_by=held_by,
             actor=actor,
             reason=reason,
             selection=selection,
