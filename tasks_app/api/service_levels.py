@@ -13,7 +13,7 @@ from .enums import Lane
 
 router = Router(tags=["scheduler"])
 MOST_OUTAGES = 100
-_KEPT = "Whether the goal is kept; null if there is nothing to judge"
+_KEPT = "Whether the goal is kept; null if nothing, or too little, was measured to judge"
 
 
 class AvailabilityOut(Schema):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
+from math import ceil
 
 from .lateness import percentile_ms
 
@@ -208,6 +209,15 @@ class Goals:
     success: float
 
 
+def _enough(goal: float) -> int:
+    """Of fewer, a single one that is bad misses the goal, so nothing is concluded."""
+    return 1 if goal >= 1 else ceil(round(1 / (1 - goal), 6))
+
+
+def _kept(share: float | None, goal: float, measured: int, needed: int) -> bool | None:
+    return None if share is None or measured < needed else share >= goal
+
+
 @dataclass(frozen=True, slots=True)
 class ServiceLevels:
     """What was promised of a window, and what was kept."""
@@ -227,8 +237,7 @@ class ServiceLevels:
     @property
     def availability(self) -> float | None:
         """None: no lane was served in any minute."""
-        counted = self.totals.up + self.down
-        return self.totals.up / counted if counted else None
+        return self.totals.up / self.minutes if self.minutes else None
 
     @property
     def budget(self) -> float:
@@ -247,8 +256,21 @@ class ServiceLevels:
         return f"{-self.budget_left:,.1f} more than the {self.budget:,.1f} minutes that may be"
 
     @property
+    def minutes(self) -> int:
+        """That count."""
+        return self.totals.up + self.down
+
+    @property
+    def minutes_needed(self) -> int:
+        """No window has more than its minutes."""
+        return min(_enough(self.goals.availability), self.days * 1_440)
+
+    @property
     def available(self) -> bool | None:
-        return None if self.availability is None else self.budget_left >= 0
+        """None: too little was measured. With its budget spent, the whole window misses its goal, whatever comes."""
+        if self.availability is not None and self.budget_left < 0:
+            return False
+        return _kept(self.availability, self.goals.availability, self.minutes, self.minutes_needed)
 
     @property
     def started(self) -> int:
@@ -259,17 +281,30 @@ class ServiceLevels:
         return percentile_ms(self.totals.lateness, DELAY_SHARE)
 
     @property
+    def started_needed(self) -> int:
+        return _enough(DELAY_SHARE)
+
+    @property
     def punctual(self) -> bool | None:
-        return None if self.p95_ms is None else self.p95_ms <= self.goals.delay_ms
+        if self.p95_ms is None or self.started < self.started_needed:
+            return None
+        return self.p95_ms <= self.goals.delay_ms
+
+    @property
+    def runs(self) -> int:
+        return self.totals.ok + self.totals.failed
+
+    @property
+    def runs_needed(self) -> int:
+        return _enough(self.goals.success)
 
     @property
     def success(self) -> float | None:
-        runs = self.totals.ok + self.totals.failed
-        return self.totals.ok / runs if runs else None
+        return self.totals.ok / self.runs if self.runs else None
 
     @property
     def successful(self) -> bool | None:
-        return None if self.success is None else self.success >= self.goals.success
+        return _kept(self.success, self.goals.success, self.runs, self.runs_needed)
 
     @property
     def missed(self) -> list[str]:

@@ -331,10 +331,10 @@ def share(value: float | None) -> str:
 
 
 @register.filter
-def kept(value: bool | None):
+def kept(value: bool | None, measured: float | None):
     """Whether a goal is."""
     if value is None:
-        return "–"
+        return "–" if measured is None else gettext("too little measured to judge")
     return gettext("yes") if value else format_html("<strong>{}</strong>", gettext("no"))
 
 

@@ -1,7 +1,7 @@
 """`manage.py slo`: availability, trigger delay and success rate of the last days, against their goals.
 
-Exit code 0: every goal is kept, or there is nothing to judge yet. 1: at least one is not. 2: the database does not
-answer, or has not been migrated.
+Exit code 0: every goal is kept, or too little has been measured to judge. 1: at least one is not. 2: the database does
+not answer, or has not been migrated.
 """
 
 import sys
@@ -72,7 +72,8 @@ def _availability(levels: ServiceLevels) -> list[str]:
     share, goal = exact_percent(levels.availability), exact_percent(levels.goals.availability)
     unwatched = f"; no beat has watched the last {levels.unwatched:,} of them" if levels.unwatched else ""
     return [
-        f"  availability    {share} (goal {goal}){_told(levels.available)}",
+        f"  availability    {share} (goal {goal})"
+        + _told(levels.available, counted(levels.minutes, "minute"), levels.minutes_needed),
         f"                  up for {levels.totals.up:,} min, down for {levels.down:,}{unwatched}",
         f"  error budget    {levels.budget_told}",
     ]
@@ -83,15 +84,17 @@ def _delay(levels: ServiceLevels) -> str:
         return "  trigger delay   nothing ran"
     measured, goal = milliseconds(levels.p95_ms), milliseconds(levels.goals.delay_ms)
     runs = counted(levels.started, "run")
-    return f"  trigger delay   p95 {measured} of {runs} (goal {goal}){_told(levels.punctual)}"
+    return f"  trigger delay   p95 {measured} of {runs} (goal {goal})" + _told(
+        levels.punctual, runs, levels.started_needed
+    )
 
 
 def _success(levels: ServiceLevels) -> str:
     if levels.success is None:
         return "  success rate    nothing ran"
     share, goal = exact_percent(levels.success), exact_percent(levels.goals.success)
-    runs = counted(levels.totals.ok + levels.totals.failed, "run")
-    return f"  success rate    {share} of {runs} (goal {goal}){_told(levels.successful)}"
+    runs = counted(levels.runs, "run")
+    return f"  success rate    {share} of {runs} (goal {goal})" + _told(levels.successful, runs, levels.runs_needed)
 
 
 def _outages(levels: ServiceLevels) -> list[str]:
@@ -108,8 +111,10 @@ def _outages(levels: ServiceLevels) -> list[str]:
     ]
 
 
-def _told(kept: bool | None) -> str:
-    return "  MISSED" if kept is False else ""
+def _told(kept: bool | None, measured: str, needed: int) -> str:
+    if kept is None:
+        return f"  too little measured to judge: {measured}, and {needed:,} are needed"
+    return "" if kept else "  MISSED"
 
 
 def _as_dict(levels: ServiceLevels) -> dict:

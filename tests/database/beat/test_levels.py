@@ -178,18 +178,29 @@ def test_a_minute_or_two_behind_is_nothing(now):
 def test_the_command_says_what_was_kept_and_exits_by_it(now):
     assert slo() == (0, "Nothing has been measured yet: a beat begins with the first whole minute it sees.\n")
 
-    measured(now - 2 * MINUTE, up_minutes=5_000, down_minutes=12, ok=995, failed=5, lateness=[1_000])
+    measured(now - 2 * MINUTE, up_minutes=19_987, down_minutes=12, ok=995, failed=5, lateness=[1_000])
     measured(
-        now - MINUTE, state="DOWN", down=["low"], up_minutes=5_000, down_minutes=13, ok=995, failed=5, lateness=[1_000]
+        now - MINUTE, state="DOWN", down=["low"], up_minutes=19_987, down_minutes=13, ok=995, failed=5, lateness=[1_000]
     )
     code, page = slo()
-    assert code == 0 and "99.74 % (goal 99.9 %)\n" in page and "30.2 of the 43.2 minutes are left" in page
+    assert code == 0 and "99.935 % (goal 99.9 %)\n" in page and "30.2 of the 43.2 minutes are left" in page
     assert "1 minute, low" in page and "99.5 % of 1,000 runs" in page
 
     ServiceMinute.objects.update(failed=6)
     code, page = slo()
     assert code == 1 and "(goal 99.5 %)  MISSED" in page
 
+    ServiceMinute.objects.update(up_minutes=5_000, failed=5)
+    code, page = slo()
+    assert code == 1 and "99.74 % (goal 99.9 %)  MISSED" in page and "30.2 of the 43.2 minutes are left" in page
+
+    ServiceMinute.objects.update(up_minutes=4, down_minutes=3, ok=9, failed=0, lateness=[9])
+    code, page = slo()
+    assert code == 0 and "57.142 % (goal 99.9 %)  too little measured to judge: 7 minutes, and 1,000 are needed" in page
+    assert "of 9 runs (goal 2 s)  too little measured to judge: 9 runs, and 20 are needed" in page
+    assert "100 % of 9 runs (goal 99.5 %)  too little measured to judge: 9 runs, and 200 are needed" in page
+
+    ServiceMinute.objects.update(up_minutes=5_000, down_minutes=13, ok=995, failed=6)
     code, text = slo("--json", "--days", "1")
     found = json.loads(text)
     assert code == 1 and found["missed"] == ["availability", "success rate"]
@@ -200,8 +211,9 @@ def test_the_api_and_the_overview_show_the_same(now, admin_client):
     measured(now - MINUTE, up_minutes=999, down_minutes=44, ok=3, failed=0, lateness=[0] * 30 + [3])
     found = admin_client.get("/api/v1/scheduler/slo").json()
     assert found["availability"]["kept"] is False and found["availability"]["minutes_down"] == 44
-    assert found["success"] == {"goal": 0.995, "share": 1.0, "succeeded": 3, "failed": 0, "kept": True}
+    assert found["success"] == {"goal": 0.995, "share": 1.0, "succeeded": 3, "failed": 0, "kept": None}
     assert admin_client.get("/api/v1/scheduler/slo?days=0").json()["code"] == "SCH_422_INVALID"
 
     page = admin_client.get("/admin/").content.decode()
     assert "Service levels, last 30 days" in page and "0.8 more than the 43.2 minutes that may be" in page
+    assert "<td>100 %</td><td>too little measured to judge</td>" in page

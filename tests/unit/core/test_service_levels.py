@@ -180,11 +180,45 @@ def levels(totals: Totals, unwatched: int = 0) -> ServiceLevels:
     return ServiceLevels(30, Goals(0.999, 2_000.0, 0.995), AT, AT + MINUTE, totals, unwatched)
 
 
-@pytest.mark.parametrize(("down", "kept"), [(0, True), (43, True), (44, False)])
-def test_the_budget_is_that_of_the_whole_window(down, kept):
+@pytest.mark.parametrize("down", [0, 43, 44])
+def test_the_budget_is_that_of_the_whole_window(down):
     found = levels(Totals(up=100, down=down))
-    assert (round(found.budget, 6), round(found.budget_left, 6), found.available) == (43.2, round(43.2 - down, 6), kept)
+    assert (round(found.budget, 6), round(found.budget_left, 6)) == (43.2, round(43.2 - down, 6))
     assert found.availability == 100 / (100 + down)
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "kept"),
+    [
+        (4, 3, None),  # a single one of 7 is more than the goal allows
+        (999, 0, None),
+        (999, 1, True),
+        (1_000, 0, True),
+        (998, 2, False),
+        (43_000, 43, True),
+        (40_000, 43, False),
+        (100, 44, False),  # its budget is spent
+    ],
+)
+def test_availability_is_kept_if_it_reaches_its_goal_and_not_judged_of_too_little(up, down, kept):
+    assert levels(Totals(up=up, down=down)).available is kept
+
+
+def test_a_window_that_is_shorter_than_what_its_goal_needs_is_judged_when_all_of_it_was_measured():
+    found = ServiceLevels(1, Goals(0.9999, 2_000.0, 0.995), AT, AT + MINUTE, Totals(up=1_440))
+    assert (found.minutes_needed, found.available) == (1_440, True)
+
+
+@pytest.mark.parametrize(("runs", "kept"), [(199, None), (200, True)])
+def test_success_is_not_judged_of_too_few_runs(runs, kept):
+    found = levels(Totals(ok=runs - 1, failed=1))
+    assert (found.successful, found.missed) == (kept, [])
+
+
+@pytest.mark.parametrize(("runs", "kept"), [(19, None), (20, False)])
+def test_the_delay_is_not_judged_of_too_few_runs(runs, kept):
+    late = [0] * 59 + [runs]
+    assert levels(Totals(lateness=tuple(late))).punctual is kept
 
 
 def test_what_nobody_watched_counts_as_down():

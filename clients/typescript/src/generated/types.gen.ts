@@ -422,7 +422,7 @@ export type AvailabilityOut = {
      */
     budget_left_minutes: number;
     /**
-     * Whether the goal is kept; null if there is nothing to judge
+     * Whether the goal is kept; null if nothing, or too little, was measured to judge
      */
     kept: boolean | null;
 };
@@ -4122,7 +4122,7 @@ export type SuccessOut = {
     succeeded: number;
     failed: number;
     /**
-     * Whether the goal is kept; null if there is nothing to judge
+     * Whether the goal is kept; null if nothing, or too little, was measured to judge
      */
     kept: boolean | null;
 };
@@ -4826,7 +4826,7 @@ export type TriggerDelayOut = {
     p95_ms: number | null;
     started: number;
     /**
-     * Whether the goal is kept; null if there is nothing to judge
+     * Whether the goal is kept; null if nothing, or too little, was measured to judge
      */
     kept: boolean | null;
 };

@@ -20,7 +20,7 @@ class AvailabilityOut:
         minutes_unwatched (int): Of those that were down, the last ones that no beat has looked at
         budget_minutes (float): How many minutes of the whole window may be down
         budget_left_minutes (float): How many of them are left; less than 0: too many were
-        kept (bool | None): Whether the goal is kept; null if there is nothing to judge
+        kept (bool | None): Whether the goal is kept; null if nothing, or too little, was measured to judge
     """
 
     goal: float

@@ -17,7 +17,7 @@ class SuccessOut:
         share (float | None): Of the runs that succeeded; null if there was none
         succeeded (int):
         failed (int):
-        kept (bool | None): Whether the goal is kept; null if there is nothing to judge
+        kept (bool | None): Whether the goal is kept; null if nothing, or too little, was measured to judge
     """
 
     goal: float

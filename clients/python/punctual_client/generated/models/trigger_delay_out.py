@@ -16,7 +16,7 @@ class TriggerDelayOut:
         goal_ms (float):
         p95_ms (float | None):
         started (int):
-        kept (bool | None): Whether the goal is kept; null if there is nothing to judge
+        kept (bool | None): Whether the goal is kept; null if nothing, or too little, was measured to judge
     """
 
     goal_ms: float
