@@ -110,6 +110,8 @@ _LANE = {
     "tasksRunning": 20,
     "slots": 8,
     "paused": None,
+    "safeguard": None,
+    "rate": None,
     "canarySeconds": 4.1,
 }
 _NAMED_SECRET = {
@@ -689,6 +691,7 @@ EXAMPLES = (
                 "startedP99Ms": 40.3,
                 "oldestOverdueMs": 0.2,
                 "planningBehindMs": 0.0,
+                "throttledBy": [],
                 "waitingForLimits": 0,
                 "oldestWaitingForLimitsMs": 0.0,
                 "windowSeconds": 300,

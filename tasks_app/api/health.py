@@ -5,8 +5,10 @@ from typing import Literal
 
 from django.http import HttpRequest
 from ninja import Router, Schema
+from pydantic import Field
 
 from tasks_app.conf import conf
+from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.fleet_status import Pause
 from tasks_app.engine.watch.status import read_status
@@ -29,7 +31,9 @@ class LaneHealth(Schema):
     tasksClaimed: int
     tasksRunning: int
     slots: int
-    paused: str | None
+    paused: str | None = Field(description="Whether it is paused, or slowed down; operators also see by whom and why")
+    safeguard: str | None = Field(description="The safeguard that pauses it or slows it down; null: none does")
+    rate: float | None = Field(description="Tasks a second that it still starts, if a safeguard slows it down")
     canarySeconds: float | None
 
 
@@ -38,12 +42,17 @@ class HealthOut(Schema):
     installation: InstallationState
     site: str | None
     ownSite: str
-    triggerDelayP95Ms: float
+    triggerDelayP95Ms: float | None = Field(
+        description="Of what started in the last windowSeconds, 95 % started within this time; null: nothing did"
+    )
     startedP50Ms: float | None
     startedP95Ms: float | None
     startedP99Ms: float | None
-    oldestOverdueMs: float
-    planningBehindMs: float
+    oldestOverdueMs: float = Field(
+        description="How long the oldest waiting task of lanes that nothing holds has been due; 0: none waits"
+    )
+    planningBehindMs: float = Field(description="How overdue a firing of a job is that has no task yet; 0: none is")
+    throttledBy: list[str] = Field(description="The safeguards that hold or slow down something now")
     waitingForLimits: int
     oldestWaitingForLimitsMs: float
     windowSeconds: int
@@ -84,7 +93,7 @@ def read_liveness(request: HttpRequest):
 
 @router.get("/scheduler/health", response=HealthOut, summary="Who is alive, what is due, what is late")
 def read_health(request: HttpRequest):
-    status = read_status()
+    status, asked = read_status(), caller(request)
     overdue = (status.oldest_overdue_seconds or 0.0) * 1000
     behind = (status.planning_behind_seconds or 0.0) * 1000
     alive = [node for node in status.nodes if node.live]
@@ -94,13 +103,13 @@ def read_health(request: HttpRequest):
         installation=status.installation.state,
         site=status.installation.site,
         ownSite=conf().site,
-        # What started says nothing about what does not start, nor about a firing without a task: the worst of all.
-        triggerDelayP95Ms=max(status.lateness.p95_ms or 0.0, overdue, behind),
+        triggerDelayP95Ms=status.lateness.p95_ms,
         startedP50Ms=status.lateness.p50_ms,
         startedP95Ms=status.lateness.p95_ms,
         startedP99Ms=status.lateness.p99_ms,
         oldestOverdueMs=overdue,
         planningBehindMs=behind,
+        throttledBy=status.throttled_by(None if asked.everywhere else asked.tenant),
         waitingForLimits=sum(one.due for one in status.limits),
         oldestWaitingForLimitsMs=max((one.oldest_seconds or 0.0 for one in status.limits), default=0.0) * 1000,
         windowSeconds=status.lateness.window_seconds,
@@ -136,7 +145,9 @@ def read_health(request: HttpRequest):
                 tasksClaimed=lane.tasks_claimed,
                 tasksRunning=lane.tasks_running,
                 slots=lane.slots,
-                paused=lane.paused and _paused(lane.paused, caller(request)),
+                paused=lane.paused and _paused(lane.paused, asked),
+                safeguard=lane.paused and _safeguard(lane.paused),
+                rate=(lane.paused and lane.paused.rate) or None,
                 canarySeconds=lane.canary_seconds,
             )
             for lane in status.lanes
@@ -153,4 +164,8 @@ def _least(seconds: Iterable[float | None]) -> float | None:
 
 def _paused(pause: Pause, asked: Caller) -> str:
     """A tenant hears that a lane waits; who has stopped it and why is for the scheduler's own people."""
-    return f"by {pause.by}: {pause.reason}" if asked.everywhere else "paused"
+    return f"by {pause.by}: {pause.reason}" if asked.everywhere else str(pause.words)
+
+
+def _safeguard(pause: Pause) -> str | None:
+    return pause.safeguard if pause.safeguard not in ("", RECOVERY) else None

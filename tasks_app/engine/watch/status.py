@@ -10,6 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from tasks_app.conf import MAIN_SITE, conf
+from tasks_app.core.recovery import CURB as RECOVERY
 from tasks_app.engine.canary import CANARY, CHORE_EVERY, Canary, canaries
 from tasks_app.engine.nodes import NOT_DRAINED, Drain
 from tasks_app.engine.queues import depths
@@ -127,6 +128,7 @@ class SchedulerStatus:
     unwell_hosts: list[UnwellHost] = field(default_factory=list)  # whose callbacks wait, the longest first
     acting: list[ActingView] = field(default_factory=list)  # safeguards that are on, the oldest first
     holding: list[HoldingView] = field(default_factory=list)  # recoveries that hold lanes or backfills
+    throttles: dict[str, list[str]] = field(default_factory=dict)  # whose tasks a safeguard holds; an empty one: all
     installation: InstallationView = field(default_factory=InstallationView)
     backups: list[BackupView] = field(default_factory=list)  # each place of the settings
     audit: AuditView = field(default_factory=AuditView)
@@ -153,6 +155,10 @@ class SchedulerStatus:
             for one in self.lanes
             if one.lane in lanes and not one.slots and not any(f"lane {one.lane!r}" in told for told in missing)
         ]
+
+    def throttled_by(self, tenant: str | None = None) -> list[str]:
+        """The safeguards that hold or slow down something now; for a tenant, those that concern it."""
+        return [name for name, whose in self.throttles.items() if tenant is None or not {"", tenant}.isdisjoint(whose)]
 
     @property
     def broken(self) -> set[str]:
@@ -233,6 +239,7 @@ def read_status(
         unwell_hosts=unwell_hosts(),
         acting=acting(),
         holding=holding(curbs),
+        throttles=_throttles(curbs),
         installation=read_view(),
         backups=read_backups(),
         audit=read_audit(),
@@ -240,6 +247,14 @@ def read_status(
         stalls=read_stalls(),
     )
     return replace(status, found=judge(status))
+
+
+def _throttles(curbs: list[Curb]) -> dict[str, list[str]]:
+    found: dict[str, set[str]] = {}
+    for one in curbs:
+        if one.name != RECOVERY:
+            found.setdefault(one.name, set()).add(one.of_tenant)
+    return {name: sorted(found[name]) for name in sorted(found)}
 
 
 def somebody_dispatches() -> bool:

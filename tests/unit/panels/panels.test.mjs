@@ -45,7 +45,7 @@ function polling(answers) {
   return { clock, told, signals, poller: new Poller({ ask, tell: (one) => told.push(one), clock }) };
 }
 
-const WELL = { status: "ok", triggerDelayP95Ms: 12 };
+const WELL = { status: "ok", triggerDelayP95Ms: 12, oldestOverdueMs: 0, throttledBy: [], lanes: [] };
 
 test("the pause is 2 s after an answer, longer after each failure, and 30 s at most", () => {
   assert.deepEqual([0, 1, 2, 3, 13, 14, 99].map(pauseAfter), [2000, 4000, 6000, 8000, 28000, 30000, 30000]);
@@ -103,11 +103,19 @@ test("a stopped panel asks nobody, forgets the answer under way, and starts agai
   assert.equal(clock.timers.size, 0);
 });
 
-test("a trigger delay above 2 s shows the degraded text", () => {
-  const told = (ms) => summary({ phase: "done", failures: 0, last: { data: { ...WELL, triggerDelayP95Ms: ms }, at: 0 } }, TEXTS.zh);
+test("what starts or waits longer than 2 s is late, and throttled only if a safeguard does it", () => {
+  const told = (data, texts = TEXTS.zh) => summary({ phase: "done", failures: 0, last: { data: { ...WELL, ...data }, at: 0 } }, texts);
+  const low = (safeguard) => [{ lane: "default", safeguard: null }, { lane: "low", safeguard }];
 
-  assert.equal(told(2000).message, "调度健康");
-  assert.deepEqual([told(2001).message, told(2001).mood], ["进入降级：低优先级任务限速", "bad"]);
+  assert.equal(told({ triggerDelayP95Ms: 2000, oldestOverdueMs: 2000, lanes: low(null) }).message, "调度健康");
+  assert.equal(told({ triggerDelayP95Ms: null, oldestOverdueMs: 0 }).message, "调度健康");
+  for (const late of [{ triggerDelayP95Ms: 2001 }, { triggerDelayP95Ms: null, oldestOverdueMs: 2001 }])
+    assert.deepEqual([told({ ...late, lanes: low(null) }).message, told(late).mood], ["任务触发延迟", "bad"]);
+  const degraded = { throttledBy: ["delay"], lanes: low("delay") };
+  assert.deepEqual([told(degraded).message, told(degraded).mood], ["进入降级：低优先级任务限速", "bad"]);
+  assert.equal(told({ ...degraded, status: "trouble", problems: ["x"] }).message, "进入降级：低优先级任务限速");
+  assert.equal(told({ throttledBy: ["profile"], lanes: low("profile") }).message, "调度健康");
+  assert.equal(told({ throttledBy: ["breaker"], lanes: low(null) }, TEXTS.en).message, "Safeguards throttle tasks: breaker");
   assert.equal(summary({ phase: "loading", failures: 0, last: null }, TEXTS.zh).message, "初始化中");
 });
 
@@ -118,7 +126,7 @@ test("trouble is told with its first cause, and never beside a text that says al
   assert.deepEqual([told({ problems }, TEXTS.en).message, told({ problems }, TEXTS.en).mood], ["Something is wrong: No worker is alive.", "bad"]);
   assert.equal(told({ problems }, TEXTS.zh).message, "调度异常：No worker is alive.");
   assert.equal(told({ problems: [] }, TEXTS.zh).message, "调度异常");
-  assert.equal(told({ problems, triggerDelayP95Ms: 2001 }, TEXTS.zh).message, "进入降级：低优先级任务限速");
+  assert.equal(told({ problems, triggerDelayP95Ms: 2001 }, TEXTS.zh).message, "调度异常：No worker is alive.");
   assert.deepEqual([told({ status: "notice", problems: [] }, TEXTS.en).message, told({ status: "notice" }, TEXTS.en).mood], ["The scheduler is well", "good"]);
 });
 

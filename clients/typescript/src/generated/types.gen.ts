@@ -1463,12 +1463,25 @@ export type HealthOut = {
     installation: InstallationState;
     site: string | null;
     ownSite: string;
-    triggerDelayP95Ms: number;
+    /**
+     * Of what started in the last windowSeconds, 95 % started within this time; null: nothing did
+     */
+    triggerDelayP95Ms: number | null;
     startedP50Ms: number | null;
     startedP95Ms: number | null;
     startedP99Ms: number | null;
+    /**
+     * How long the oldest waiting task of lanes that nothing holds has been due; 0: none waits
+     */
     oldestOverdueMs: number;
+    /**
+     * How overdue a firing of a job is that has no task yet; 0: none is
+     */
     planningBehindMs: number;
+    /**
+     * The safeguards that hold or slow down something now
+     */
+    throttledBy: Array<string>;
     waitingForLimits: number;
     oldestWaitingForLimitsMs: number;
     windowSeconds: number;
@@ -2146,7 +2159,18 @@ export type LaneHealth = {
     tasksClaimed: number;
     tasksRunning: number;
     slots: number;
+    /**
+     * Whether it is paused, or slowed down; operators also see by whom and why
+     */
     paused: string | null;
+    /**
+     * The safeguard that pauses it or slows it down; null: none does
+     */
+    safeguard: string | null;
+    /**
+     * Tasks a second that it still starts, if a safeguard slows it down
+     */
+    rate: number | null;
     canarySeconds: number | null;
 };
 

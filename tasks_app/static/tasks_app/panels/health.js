@@ -5,7 +5,9 @@ import { dress, make } from "./looks.js";
 import { ENOUGH, Poller, SLOW_MS } from "./poller.js";
 import { languageOf, TEXTS } from "./texts.js";
 
-const LATE_MS = 2000; // triggerDelayP95Ms from which the scheduler counts as degraded
+const LATE_MS = 2000; // tasks that start, or wait, longer than this after they were due are late
+const SLOWED_LANE = "low"; // what is throttled first
+const PLANNED = "profile"; // of a plan: nothing is wrong
 const PATIENCE_MS = 10000;
 
 // What there is to show, from what the poller tells; nothing here knows the page.
@@ -20,10 +22,13 @@ export function summary({ phase, failures, last, error, slow = false }, texts) {
   return { phase, mood, message, old, last };
 }
 
-// The dot and the words beside it say the same.
-function judged({ status, triggerDelayP95Ms, problems = [] }, texts) {
-  if (triggerDelayP95Ms > LATE_MS) return ["bad", texts.degraded];
-  return status === "trouble" ? ["bad", texts.trouble(problems[0])] : ["good", texts.healthy];
+// The dot and the words beside it say the same. What is late is throttled only if a safeguard does it.
+function judged({ status, triggerDelayP95Ms, oldestOverdueMs, throttledBy = [], lanes = [], problems = [] }, texts) {
+  const low = lanes.find((one) => one.lane === SLOWED_LANE)?.safeguard, names = throttledBy.filter((one) => one !== PLANNED);
+  if (low && low !== PLANNED) return ["bad", texts.degraded];
+  if (names.length) return ["bad", texts.throttled(names.join(", "))];
+  if (status === "trouble") return ["bad", texts.trouble(problems[0])];
+  return Math.max(triggerDelayP95Ms, oldestOverdueMs) > LATE_MS ? ["bad", texts.late] : ["good", texts.healthy];
 }
 
 export function ageOf(last, now, texts) {
@@ -144,7 +149,8 @@ export class HealthPanel extends Base {
     const names = ["due", "running", "deadLetters", "beats", "workers", "slots"];
     const parts = [
       make("dl", { class: "figures" },
-        figure(texts.delay, `${number.format(data.triggerDelayP95Ms)} ms`),
+        figure(texts.delay, data.triggerDelayP95Ms === null ? "–" : `${number.format(data.triggerDelayP95Ms)} ms`),
+        figure(texts.oldest, `${number.format(data.oldestOverdueMs)} ms`),
         ...names.map((name) => figure(texts[name], number.format(data[name])))),
     ];
     if (old) return parts;
@@ -159,7 +165,8 @@ export class HealthPanel extends Base {
         make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
         make("tbody", {}, ...data.lanes.map((one) => {
           const [lane, ...rest] = cells(one);
-          const name = one.paused ? `${lane} (${texts.paused})` : lane;
+          const held = one.rate ? texts.slowed : texts.paused;
+          const name = one.paused ? `${lane} (${held})` : lane;
           return make("tr", {}, make("th", { scope: "row", text: name }), ...rest.map((text) => make("td", { text })));
         })))));
     return parts;

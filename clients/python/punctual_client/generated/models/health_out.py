@@ -25,12 +25,15 @@ class HealthOut:
             tasks are dispatched, and not run.
         site (None | str):
         own_site (str):
-        trigger_delay_p95_ms (float):
+        trigger_delay_p95_ms (float | None): Of what started in the last windowSeconds, 95 % started within this time;
+            null: nothing did
         started_p50_ms (float | None):
         started_p95_ms (float | None):
         started_p99_ms (float | None):
-        oldest_overdue_ms (float):
-        planning_behind_ms (float):
+        oldest_overdue_ms (float): How long the oldest waiting task of lanes that nothing holds has been due; 0: none
+            waits
+        planning_behind_ms (float): How overdue a firing of a job is that has no task yet; 0: none is
+        throttled_by (list[str]): The safeguards that hold or slow down something now
         waiting_for_limits (int):
         oldest_waiting_for_limits_ms (float):
         window_seconds (int):
@@ -64,12 +67,13 @@ class HealthOut:
     installation: InstallationState
     site: None | str
     own_site: str
-    trigger_delay_p95_ms: float
+    trigger_delay_p95_ms: float | None
     started_p50_ms: float | None
     started_p95_ms: float | None
     started_p99_ms: float | None
     oldest_overdue_ms: float
     planning_behind_ms: float
+    throttled_by: list[str]
     waiting_for_limits: int
     oldest_waiting_for_limits_ms: float
     window_seconds: int
@@ -109,6 +113,7 @@ class HealthOut:
 
         own_site = self.own_site
 
+        trigger_delay_p95_ms: float | None
         trigger_delay_p95_ms = self.trigger_delay_p95_ms
 
         started_p50_ms: float | None
@@ -123,6 +128,8 @@ class HealthOut:
         oldest_overdue_ms = self.oldest_overdue_ms
 
         planning_behind_ms = self.planning_behind_ms
+
+        throttled_by = self.throttled_by
 
         waiting_for_limits = self.waiting_for_limits
 
@@ -200,6 +207,7 @@ class HealthOut:
                 "startedP99Ms": started_p99_ms,
                 "oldestOverdueMs": oldest_overdue_ms,
                 "planningBehindMs": planning_behind_ms,
+                "throttledBy": throttled_by,
                 "waitingForLimits": waiting_for_limits,
                 "oldestWaitingForLimitsMs": oldest_waiting_for_limits_ms,
                 "windowSeconds": window_seconds,
@@ -250,7 +258,12 @@ class HealthOut:
 
         own_site = d.pop("ownSite")
 
-        trigger_delay_p95_ms = d.pop("triggerDelayP95Ms")
+        def _parse_trigger_delay_p95_ms(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        trigger_delay_p95_ms = _parse_trigger_delay_p95_ms(d.pop("triggerDelayP95Ms"))
 
         def _parse_started_p50_ms(data: object) -> float | None:
             if data is None:
@@ -276,6 +289,8 @@ class HealthOut:
         oldest_overdue_ms = d.pop("oldestOverdueMs")
 
         planning_behind_ms = d.pop("planningBehindMs")
+
+        throttled_by = cast(list[str], d.pop("throttledBy"))
 
         waiting_for_limits = d.pop("waitingForLimits")
 
@@ -372,6 +387,7 @@ class HealthOut:
             started_p99_ms=started_p99_ms,
             oldest_overdue_ms=oldest_overdue_ms,
             planning_behind_ms=planning_behind_ms,
+            throttled_by=throttled_by,
             waiting_for_limits=waiting_for_limits,
             oldest_waiting_for_limits_ms=oldest_waiting_for_limits_ms,
             window_seconds=window_seconds,

@@ -23,7 +23,9 @@ class LaneHealth:
         tasks_claimed (int):
         tasks_running (int):
         slots (int):
-        paused (None | str):
+        paused (None | str): Whether it is paused, or slowed down; operators also see by whom and why
+        safeguard (None | str): The safeguard that pauses it or slows it down; null: none does
+        rate (float | None): Tasks a second that it still starts, if a safeguard slows it down
         canary_seconds (float | None):
     """
 
@@ -36,6 +38,8 @@ class LaneHealth:
     tasks_running: int
     slots: int
     paused: None | str
+    safeguard: None | str
+    rate: float | None
     canary_seconds: float | None
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -60,6 +64,12 @@ class LaneHealth:
         paused: None | str
         paused = self.paused
 
+        safeguard: None | str
+        safeguard = self.safeguard
+
+        rate: float | None
+        rate = self.rate
+
         canary_seconds: float | None
         canary_seconds = self.canary_seconds
 
@@ -76,6 +86,8 @@ class LaneHealth:
                 "tasksRunning": tasks_running,
                 "slots": slots,
                 "paused": paused,
+                "safeguard": safeguard,
+                "rate": rate,
                 "canarySeconds": canary_seconds,
             }
         )
@@ -113,6 +125,20 @@ class LaneHealth:
 
         paused = _parse_paused(d.pop("paused"))
 
+        def _parse_safeguard(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        safeguard = _parse_safeguard(d.pop("safeguard"))
+
+        def _parse_rate(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        rate = _parse_rate(d.pop("rate"))
+
         def _parse_canary_seconds(data: object) -> float | None:
             if data is None:
                 return data
@@ -130,6 +156,8 @@ class LaneHealth:
             tasks_running=tasks_running,
             slots=slots,
             paused=paused,
+            safeguard=safeguard,
+            rate=rate,
             canary_seconds=canary_seconds,
         )
 
