@@ -6,11 +6,14 @@ from typing import NamedTuple
 from .schedule import Schedule
 
 INSTANT = timedelta(microseconds=1)
+# A firing planned so late is a missed one: until then its planner was merely slow.
+MISSED_SECONDS = 60
 
 
 class Firing(NamedTuple):
     at: datetime
-    missed: int = 0  # 0: in time; 1 for the newest missed one, 2 for the one before it, and so on
+    missed: int = 0  # 0: in time; 1 for the newest that passed in a downtime, 2 for the one before it, and so on
+    late: bool = False  # passed in a downtime, but recently: it runs even for jobs that catch up nothing
     wanted: bool = False  # it runs in any case, missed or not
     again: int = 0  # the campaign that runs it once more, whatever ran for it before
 
@@ -22,12 +25,25 @@ class Firing(NamedTuple):
 
 
 def firings(
-    schedule: Schedule, after: datetime, until: datetime, *, missed_before: datetime, most_missed: int, most: int
+    schedule: Schedule,
+    after: datetime,
+    until: datetime,
+    *,
+    down_until: datetime | None,
+    most_missed: int,
+    most: int,
+    late: bool = True,
 ) -> list[Firing]:
-    """The newest missed firings, and then those in time, no more than `most`; all after `after`, up to `until`."""
-    missed = newest(schedule, after, min(missed_before, until), most_missed)
-    in_time = schedule.until(max(after, missed_before), until, most)
-    return [Firing(at, len(missed) - place) for place, at in enumerate(missed)] + [Firing(at) for at in in_time]
+    """The firings after `after`, up to `until`: the newest of those that passed in a downtime, then no more than `most`
+    in time. `down_until`: when the downtime ended; None: there was none. `late`: all of its last minute are wanted."""
+    if down_until is None:
+        return [Firing(at) for at in schedule.until(after, until, most)]
+    late_from = down_until - timedelta(seconds=MISSED_SECONDS)
+    least = len(schedule.until(max(after, late_from), down_until, _ANY_NUMBER)) if late else 0
+    passed = newest(schedule, after, down_until, max(most_missed, least))
+    found = [Firing(at, len(passed) - place, at > late_from) for place, at in enumerate(passed) if at <= until]
+    in_time = schedule.until(max(after, down_until), until, most) if down_until < until else []
+    return found + [Firing(at) for at in in_time]
 
 
 def newest(schedule: Schedule, after: datetime, until: datetime, count: int) -> list[datetime]:

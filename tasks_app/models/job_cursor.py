@@ -26,6 +26,9 @@ class JobCursor(OurModel):
     after_job = models.BigIntegerField(
         db_default=0, help_text="Of this firing, the instances of jobs up to this one are planned too."
     )
+    down_until = models.DateTimeField(
+        null=True, help_text="Firings up to this instant passed in a downtime: a job catches up on them as it says."
+    )
 
     class Meta:
         db_table = "punctual_job_cursor"

@@ -15,6 +15,7 @@ from tasks_app.conf import conf
 from tasks_app.core.backfill import PAGE, Which, firings_within, instant_of, microseconds
 from tasks_app.core.campaigns import MOST, checked_cap, checked_most_running, checked_rate
 from tasks_app.core.errors import InvalidTask, NothingToDo, shown
+from tasks_app.core.firings import MISSED_SECONDS
 from tasks_app.core.graphs import descendants_of
 from tasks_app.core.jobs import Overlap, again_key, manual_key
 from tasks_app.core.retention import RetentionClass
@@ -25,7 +26,6 @@ from tasks_app.engine.watch.listing import refuse_cold, walk_archive
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import OWN_LANE, SELECT_SECONDS, Slot, Stretch, start_backfill
 from tasks_app.lifecycle.jobs.family import graph_of, root_of
-from tasks_app.lifecycle.jobs.instances import MISSED_SECONDS
 from tasks_app.lifecycle.jobs.lock import database_now, number_of, unknown
 from tasks_app.lifecycle.past import retention_of
 from tasks_app.lifecycle.request import checked_instant

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from tasks_app.conf import conf
-from tasks_app.core.firings import INSTANT, Firing, firings
+from tasks_app.core.firings import INSTANT, MISSED_SECONDS, Firing, firings
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.jobs import Overlap, again_key, manual_key
 from tasks_app.core.sharding import home_of
@@ -15,8 +15,6 @@ from tasks_app.lifecycle.past import past_idem
 from tasks_app.models import FiringOverride, JobDefinition, ScheduleTask
 from tasks_app.sql import array, run, run_on, text_array
 
-# A firing planned so late is a missed one: until then its planner was merely slow.
-MISSED_SECONDS = 60
 INSTANCES = 2_000  # in one step, about: what a long step has seen as live is not cleaned away meanwhile
 
 # Which jobs a firing is planned for: those of a schedule, or one, as far as they fire then; or one that is asked for.
@@ -72,11 +70,12 @@ def top_up(
     Returns when something of it is due. The caller has locked the job and its cursor.
     """
     until = now + timedelta(days=40_000) if cursor is None else cursor.planned_until(job.id)
+    first = next(job.schedule.after(decided), now)
     others = firings(
         job.schedule,
         decided,
         until,
-        missed_before=now - timedelta(seconds=MISSED_SECONDS),
+        down_until=now if first < now - timedelta(seconds=MISSED_SECONDS) else None,
         most_missed=job.catch_up_most,
         most=INSTANCES,
     )
@@ -121,6 +120,7 @@ def insert(
         "fires": [one.firing.at for one in fired],
         "labels": text_array(one.firing.label for one in fired),
         "missed": array(one.firing.missed for one in fired),
+        "late": [one.firing.late for one in fired],
         "wanted": [one.firing.wanted for one in fired],
         "lows": array(one.low for one in fired),
         "highs": array(one.high for one in fired),
@@ -133,7 +133,7 @@ def insert(
         "lane": lane,
         "kept": conf().kept_kinds,
         "turns": turns,
-        "caught_up": [one.firing.at for one in fired if one.firing.missed] if turns else [],
+        "caught_up": [one.firing.at for one in fired if one.firing.missed and not one.firing.late] if turns else [],
     } | _homes()
     rows = unless_taken(lambda: run_on("plan_new_instances", of, params)) if new else None
     if rows is None:

@@ -12,14 +12,14 @@ from tasks_app.conf import conf
 from tasks_app.core.at_work import MARKS, Kind
 from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.errors import InvalidTask
-from tasks_app.core.firings import INSTANT, Firing, firings, newest
+from tasks_app.core.firings import INSTANT, MISSED_SECONDS, Firing, firings, newest
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.database import atomic
 from tasks_app.lifecycle.stalls import SKIPPED, schedule_item
 from tasks_app.models.calendar import days_of_all
 from tasks_app.sql import array, run
 
-from .instances import INSTANCES, MISSED_SECONDS, OF_CURSOR, Dues, Fired, dues_of, insert
+from .instances import INSTANCES, OF_CURSOR, Dues, Fired, dues_of, insert
 from .request import MOST_CAUGHT_UP
 
 CURSORS = 500  # schedules in one step
@@ -53,13 +53,22 @@ class _Times:
 
     def __init__(self, now: datetime, horizon: datetime, days: Mapping[int, Days]) -> None:
         self.days = days
+        self.now = now
         self.missed_before = now - timedelta(seconds=MISSED_SECONDS)
         self.firings = cache(
-            lambda schedule, after, most_missed, most: firings(
-                schedule, after, horizon, missed_before=self.missed_before, most_missed=most_missed, most=most
+            lambda schedule, after, down_until, most_missed, most, late=True: firings(
+                schedule, after, horizon, down_until=down_until, most_missed=most_missed, most=most, late=late
             )
         )
         self.following = cache(lambda schedule, after: next_look(schedule, after, horizon))
+
+    def down_until(self, cursor: "DueCursor") -> datetime | None:
+        """When the downtime ended in which its next firing passed; None: it did not. The same for all pages of a
+        firing, and for the firings after it, so that `latest` runs one of them in however many steps."""
+        known = cursor.down_until is not None and cursor.next_fire <= cursor.down_until
+        if cursor.next_fire < self.missed_before and not (known and cursor.after_job):
+            return self.now
+        return cursor.down_until if known else None
 
 
 class DueCursor(NamedTuple):
@@ -76,6 +85,7 @@ class DueCursor(NamedTuple):
     on_day_off: str
     next_fire: datetime
     after_job: int  # 0: this firing has not been begun; else it is planned for the jobs up to this one
+    down_until: datetime | None
     now: datetime
 
     @property
@@ -111,6 +121,7 @@ class _Page(NamedTuple):
     turns: bool  # one of them cares about overlap
     most_missed: int | None  # of missed firings, the most that one of them wants; None: not asked for
     rooted: bool  # one of the schedule's jobs has children
+    late: bool | None  # one of them catches up nothing, and so wants all that is less than a minute late
     cut: bool = False  # not all of the jobs that it could have: those that are left out come next
 
 
@@ -126,6 +137,7 @@ class _Step(NamedTuple):
     counted: bool  # one of the jobs counts its runs
     rooted: bool  # one of the jobs has children
     turns: bool  # one of the jobs cares about overlap
+    down_until: datetime | None
     missed: Sequence[datetime] = ()  # firings that passed before anybody planned them
 
 
@@ -172,6 +184,7 @@ def plan_due(shards: Iterable[int], ahead: float) -> Planning:
                 "cursors": array(step.cursor for step in steps),
                 "nexts": [step.next_fire for step in steps],
                 "afters": array(step.after_job for step in steps),
+                "downs": [step.down_until for step in steps],
                 "empty": array(empty),
             },
         )
@@ -199,7 +212,7 @@ def _is_skipped(cursor: DueCursor) -> bool:
 def _steps(cursors: Sequence[DueCursor], times: _Times) -> tuple[list[_Step], list[int]]:
     """What to plan of these schedules, up to about INSTANCES; and those that no active job has."""
     steps, empty, size = [], [], 0
-    for cursor, page in _paged(cursors, times.missed_before):
+    for cursor, page in _paged(cursors, times):
         if size >= INSTANCES:
             break
         if not page.jobs and not cursor.after_job:
@@ -234,14 +247,14 @@ def _cut(cursor: DueCursor, page: _Page) -> tuple[_Page, int]:
     return page, along
 
 
-def _paged(cursors: Sequence[DueCursor], missed_before: datetime) -> Iterator[tuple[DueCursor, _Page]]:
+def _paged(cursors: Sequence[DueCursor], times: _Times) -> Iterator[tuple[DueCursor, _Page]]:
     """Each schedule with its next jobs, asked for a few schedules at a time."""
     for first in range(0, len(cursors), CURSORS_COUNTED):
         part = cursors[first : first + CURSORS_COUNTED]
         asked = {
             "cursors": array(cursor.id for cursor in part),
             "afters": array(cursor.after_job for cursor in part),
-            "late": [cursor.next_fire < missed_before for cursor in part],
+            "late": [times.down_until(cursor) is not None for cursor in part],
             "page": PAGE,
         }
         yield from zip(part, [_Page(*row) for row in run("cursor_pages", asked)], strict=True)
@@ -258,7 +271,7 @@ def _step(cursor: DueCursor, page: _Page, times: _Times) -> _Step:
     # If nothing fires, missed firings are passed over: nobody wants them.
     after = planned_until or max(times.missed_before, cursor.next_fire - INSTANT)
     missed = newest(schedule, cursor.next_fire - INSTANT, min(after, times.missed_before), MISSED_TOLD)
-    told = page.counted, page.rooted, page.turns, missed
+    told = page.counted, page.rooted, page.turns, times.down_until(cursor), missed
     if planned_until and (page.jobs == PAGE or page.cut):
         # There may be more jobs: next comes the same firing, for those after the last one.
         return _Step(cursor.id, found, low, high, planned_until, high, *told)
@@ -289,12 +302,14 @@ def _first_page(cursor: DueCursor, page: _Page, schedule: Schedule, times: _Time
     # So many jobs, or some that count their runs or have children: one firing at a time, page by page.
     one_by_one = page.jobs == PAGE or page.counted or page.rooted
     most = 1 if one_by_one else INSTANCES
-    found = times.firings(schedule, cursor.next_fire - INSTANT, page.most_missed or 0, most)
+    found = times.firings(
+        schedule, cursor.next_fire - INSTANT, times.down_until(cursor), page.most_missed or 0, most, bool(page.late)
+    )
     return found[: 1 if one_by_one else max(1, INSTANCES // page.jobs)]
 
 
 def _next_page(cursor: DueCursor, schedule: Schedule, times: _Times) -> list[Firing]:
     """The firing that the first page was about; none if it got so old meanwhile that nobody wants it any more."""
     # It is chosen, and only how many missed ones are newer is not known.
-    found = times.firings(schedule, cursor.next_fire - INSTANT, MOST_CAUGHT_UP, 1)[:1]
+    found = times.firings(schedule, cursor.next_fire - INSTANT, times.down_until(cursor), MOST_CAUGHT_UP, 1)[:1]
     return [firing for firing in found if firing.at == cursor.next_fire]

@@ -8,7 +8,8 @@ WITH gone AS (
     WHERE d.cursor = u.id AND d.status = 'ACTIVE' AND d.end_at < u.next_fire AND u.after_job = 0
 )
 UPDATE punctual_job_cursor c
-SET next_fire = u.next_fire, after_job = u.after_job
-FROM unnest(%(cursors)s::bigint[], %(nexts)s::timestamptz[], %(afters)s::bigint[]) AS u(id, next_fire, after_job)
+SET next_fire = u.next_fire, after_job = u.after_job, down_until = u.down_until
+FROM unnest(%(cursors)s::bigint[], %(nexts)s::timestamptz[], %(afters)s::bigint[], %(downs)s::timestamptz[])
+     AS u(id, next_fire, after_job, down_until)
 WHERE c.id = u.id
 RETURNING c.id

@@ -14,7 +14,7 @@ WITH soon AS MATERIALIZED (
     ORDER BY first.next_fire
 )
 SELECT c.id, c.cron, c.timezone, c.dst_gap, c.dst_repeat, c.every, c.phase, c.calendar, c.on_day_off, c.next_fire,
-       c.after_job, clock_timestamp()
+       c.after_job, c.down_until, clock_timestamp()
 FROM soon
 CROSS JOIN LATERAL (
     SELECT * FROM punctual_job_cursor

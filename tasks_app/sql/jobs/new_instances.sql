@@ -16,8 +16,8 @@ WITH created AS (
 --include writers_clock
          ,
          unnest(%(cursors)s::bigint[], %(fires)s::timestamptz[], %(labels)s::text[], %(missed)s::int[],
-                %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[], %(moved)s::timestamptz[]) WITH ORDINALITY
-         AS f(cursor, fire, label, missed, wanted, low, high, moved, place)
+                %(late)s::bool[], %(wanted)s::bool[], %(lows)s::bigint[], %(highs)s::bigint[], %(moved)s::timestamptz[])
+         WITH ORDINALITY AS f(cursor, fire, label, missed, late, wanted, low, high, moved, place)
     CROSS JOIN LATERAL (
         SELECT * FROM punctual_job d
         WHERE
@@ -32,8 +32,8 @@ WITH created AS (
     ) AS one
     LEFT JOIN unnest(%(limited)s::text[], %(homes)s::smallint[]) AS l(task_type, home) ON l.task_type = j.task_type
     WHERE (f.wanted OR f.missed = 0
-           OR CASE j.catch_up WHEN 'latest' THEN f.missed = 1 WHEN 'all' THEN f.missed <= j.catch_up_most ELSE FALSE END
-              AND f.fire >= clock_timestamp() - make_interval(secs => j.catch_up_window))
+           OR CASE j.catch_up WHEN 'latest' THEN f.missed = 1 WHEN 'all' THEN f.missed <= j.catch_up_most ELSE f.late END
+              AND (f.late OR f.fire >= clock_timestamp() - make_interval(secs => j.catch_up_window)))
       AND CASE WHEN j.overridden AND f.moved IS NULL
                THEN NOT EXISTS (SELECT FROM punctual_firing_override o WHERE o.job = j.id AND o.fire_time = f.fire) ELSE TRUE END
       -- Only what should have fired already can be over.

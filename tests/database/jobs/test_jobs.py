@@ -1,9 +1,11 @@
 """Jobs and the planner: what is made of a rule, when, and what a change of the rule does to what was planned."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from django.db import connection
 
 from tasks_app.client.jobs import create_job, edit_job, trigger_job
 from tasks_app.core.errors import InvalidTask, NameTaken, StaleRevision, UnknownJob
@@ -23,7 +25,7 @@ from tests.support.moves import FINAL, RETRY, RETURN, SNOOZE, settled, started
 
 pytestmark = commits
 
-SECOND, MINUTE, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(days=1)
+SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 AHEAD = timedelta(seconds=60)
 LATER = datetime(2090, 1, 2, 9, tzinfo=UTC)
 
@@ -151,14 +153,80 @@ def test_two_weeks_of_downtime_end_in_what_the_job_asks_for(catch_up, count):
     assert missed == expected(job, now() - DAY, now() - MINUTE)[-count:] * (count > 0)
 
 
-def test_two_weeks_of_a_job_that_fires_every_second_are_one_run():
-    job = make(cron="* * * * * *", catch_up="latest")
+@pytest.mark.parametrize("every", [{"cron": "* * * * * *"}, {"every": 10}, {"every": 60}], ids=str)
+@pytest.mark.parametrize("size", [None, 1], ids=["one step", "a firing a step"])
+def test_hours_of_downtime_end_in_one_run_of_a_job_that_says_nothing_else(monkeypatch, every, size):
+    job = make(**every)
+    if size:
+        monkeypatch.setattr(planning, "PAGE", size)
     was_down(job, 14 * DAY)
+
+    _planned_from_the_latest(job)
+
+
+def test_a_downtime_of_several_beats_ends_in_one_run():
+    """Two planners share the schedules of a job in each of 16 shards."""
+    made = [make(f"report-{n}", every=10) for n in range(16)]
+    for job in made:
+        was_down(job, 3 * HOUR)
+
+    began = now()
+    with ThreadPoolExecutor(2) as beats:
+        list(beats.map(_beat, range(2)))
+
+    for job in made:
+        assert fire_times(job)[0] >= expected(job, began - MINUTE, began)[-1]
+
+
+def _planned_from_the_latest(job: JobDefinition) -> None:
+    """Its instances begin with the last firing that has passed, and none is left out after it."""
+    latest = expected(job, now() - 2 * MINUTE, now())[-1]
+
+    _plan_all()
+
+    times = fire_times(job)
+    assert latest <= times[0] <= now()
+    assert times == expected(job, times[0] - timedelta(microseconds=1), times[-1])
+
+
+def _beat(_: int) -> None:
+    try:
+        _plan_all()
+    finally:
+        connection.close()
+
+
+def _plan_all() -> None:
+    while not plan_once().done:
+        pass
+
+
+def test_a_job_that_catches_up_nothing_still_runs_what_is_less_than_a_minute_late():
+    job = make(every=10, catch_up="none")
+    was_down(job, 3 * HOUR)
+
+    began = now()
+    plan_once()
+
+    assert len([at for at in fire_times(job) if at <= began]) in (5, 6)
+
+
+def test_a_job_that_catches_up_all_runs_no_more_than_it_asks_for():
+    job = make(every=10, catch_up="all", catch_up_most=3)
+    was_down(job, 3 * HOUR)
 
     plan_once()
 
-    assert len([at for at in fire_times(job) if at < now() - timedelta(seconds=75)]) <= 1
-    assert len(fire_times(job)) < 140
+    [latest, *_] = [at for at in reversed(fire_times(job)) if at <= now()]
+    assert fire_times(job)[:3] == expected(job, latest - MINUTE, latest)[-3:]
+
+
+def test_a_resume_that_comes_late_runs_the_latest_firing_after_the_pause_once():
+    job = make(every=10)
+    verbs.pause(job.id, by(), until=now() + HOUR)
+    JobDefinition.objects.update(plan_from=now() - 9 * HOUR, paused_until=now() - 2 * HOUR)
+
+    _planned_from_the_latest(job)
 
 
 def test_what_was_missed_longer_ago_than_the_window_stays_missed():
