@@ -129,6 +129,7 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
         row = _row(object_id)
         context = self.page(request) | {"title": str(row), "original": row, "subscription": row}
         context["lag"] = next((one for one in read_relay(working_in()).subscriptions if one.id == row.id), None)
+        context["not_kept"] = [(pattern, ", ".join(events)) for pattern, events in subscriptions.not_kept(row)]
         context["beat"] = row.holder_name if member() is None else ""
         context["deliveries"] = Delivery.objects.filter(subscription_id=row.id).order_by("-id")[:HISTORY]
         about = AuditEntry.objects.filter(subject=f"subscription {row}", **whose())

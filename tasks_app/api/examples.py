@@ -177,6 +177,7 @@ _SUBSCRIPTION = {
     "name": "shop",
     "scope": "tenant",
     "events": ["task.dead", "task.late"],
+    "not_kept": [],
     "task_types": ["INVOICE_SEND"],
     "sink": "webhook",
     "target": {"url": "https://hooks.example.com/punctual"},

@@ -55,6 +55,13 @@ class SubscriptionIn(Model):
     reason: Text | None = Field(None, description="Why; kept in the audit")
 
 
+class NotKeptOut(Schema):
+    """Events that a pattern of a subscription matches and that this installation does not keep (EVENTS)."""
+
+    pattern: str
+    events: list[str]
+
+
 class SubscriptionOut(Schema):
     """A subscription as it stood when it was read."""
 
@@ -62,6 +69,9 @@ class SubscriptionOut(Schema):
     name: str
     scope: EventScope = Field(description="Whether it gets the events of one tenant, or of all")
     events: list[str]
+    not_kept: list[NotKeptOut] = Field(
+        description="Events that its patterns match and that this installation does not keep, so it never gets them"
+    )
     task_types: list[str]
     sink: SinkKind
     target: dict[str, Any]
@@ -85,6 +95,7 @@ class SubscriptionOut(Schema):
         return cls(
             **plain
             | {"scope": EventScope.ALL if row.tenant is None else EventScope.TENANT}
+            | {"not_kept": [NotKeptOut(pattern=one, events=list(them)) for one, them in subscriptions.not_kept(row)]}
             | {"secrets": len(row.secrets), "state_reason": row.reason}
             | {"waiting_events": lag and lag.waiting_events, "waiting_seconds": lag and lag.waiting_seconds}
             | more
@@ -236,7 +247,7 @@ def pause_subscription(
 def resume_subscription(
     request: HttpRequest, subscription_id: Id, body: SubscriptionResumeIn, idempotency_key: Key = None
 ):
-    """From where it stopped, or from a time. One that is active stays as it is."""
+    """From where it stopped, or from a time. One that is active stays as it is, and `since` is refused: replay it."""
     lifecycle.resume(_own(request, subscription_id).id, operator(request, body.reason), since=body.since)
     return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags(request).get(subscription_id))
 

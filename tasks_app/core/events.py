@@ -7,6 +7,7 @@ thousand events; `OutboxRow.events` takes it apart.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -606,6 +607,16 @@ class Patterns:
 
     def __repr__(self) -> str:
         return f"Patterns({list(self.patterns)!r})"
+
+
+@lru_cache(maxsize=1_000)
+def not_kept(patterns: tuple[str, ...], kept: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Of the patterns of a subscription, each that matches events that an installation does not keep, and these."""
+    wanted, there = Patterns(patterns), Patterns(kept)
+    names = [*KINDS, *(one for one in patterns if one not in KINDS and not {"*", "!"} & set(one))]
+    missing = [name for name in names if name in wanted and name not in there]
+    found = ((one, tuple(name for name in missing if matches(one, name))) for one in patterns)
+    return tuple((one, events) for one, events in found if events)
 
 
 def problems_of(patterns: Sequence[object], where: str) -> Iterator[str]:

@@ -90,12 +90,20 @@ def pause(subscription_id: int, operator: Operator) -> bool:
 
 
 def resume(subscription_id: int, operator: Operator, *, since: datetime | None = None) -> bool:
-    """Go on from where it stopped, or from a time; False if it was active."""
+    """Continue from where it stopped, or from a time; False if it was active.
+
+    An active one does not go back to a time: that is what `replay` does.
+    """
     if since is not None:
         checked_instant("since", since)
     with atomic(savepoint=False):
         row = _locked(subscription_id)
         if row.state == Subscription.ACTIVE:
+            if since is not None:
+                raise InvalidTask(
+                    f"since: subscription {row} is active, so it can't be resumed from a time. Replay it from then on, "
+                    "or pause it first."
+                )
             return False
         _set_state(row, Subscription.ACTIVE, "")
         if since is not None:

@@ -133,6 +133,32 @@ def test_a_subscription_is_changed_and_keeps_what_is_not_named(api):
     assert Subscription.objects.get().target == {"url": URL}
 
 
+def test_an_active_one_can_not_be_resumed_from_a_time(api):
+    one = made(api)
+    before = Subscription.objects.values().get()
+
+    refused = api.post(at(one, "/resume"), {"reason": "again", "since": EVER})
+
+    assert (refused.status, refused.code) == (422, "SCH_422_INVALID")
+    assert refused.body["detail"] == (
+        "since: subscription default/shop is active, so it can't be resumed from a time. Replay it from then on, "
+        "or pause it first."
+    )
+    assert Subscription.objects.values().get() == before
+    assert api.post(at(one, "/resume"), {"reason": "again"}).status == 200  # sent twice
+
+
+def test_it_says_which_of_its_patterns_match_events_that_are_not_kept(api, settings):
+    settings.PUNCTUAL = {name: value for name, value in settings.PUNCTUAL.items() if name != "EVENTS"}
+
+    one = made(api, events=["task.*", "!task.created", "job.paused"])
+
+    missing = [{"pattern": "task.*", "events": ["task.released", "task.succeeded"]}]
+    assert one["not_kept"] == api.get(at(one)).body["not_kept"] == missing
+    assert api.get("/subscriptions").body["items"][0]["not_kept"] == missing
+    assert api.patch(at(one), {"events": ["task.dead"]}).body["not_kept"] == []
+
+
 def test_it_is_paused_and_resumed_from_where_it_stopped_or_from_a_time(api):
     one = made(api)
     Subscription.objects.update(window_no=7, row_id=3)

@@ -31,6 +31,7 @@ from tasks_app.lifecycle.limited import declare_limits
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.secret_verbs import set_secret
+from tasks_app.lifecycle.subscriptions import pause as pause_subscription
 from tasks_app.lifecycle.tenants import know
 from tasks_app.models import Campaign, DlqEntry, HostHealth, JobDefinition, QuotaUse, Tenant, TenantArchive
 from tasks_app.sql import execute
@@ -144,6 +145,8 @@ def ready(api: Api, one: Operation, number: int = 0) -> Ready:
         told = subscribe(f"of {number}", events=["*"], to=ToWebhook("https://hooks.example.com"), tenant="default")
         ids["subscription_id"] = told.id
         note_deliveries(told.id, [Attempt([], True, "200", 12.5)])
+        if one.id == "resume_subscription":
+            pause_subscription(told.id, operator())
     if "{campaign_id}" in one.path or one.id == "list_campaigns":
         kind, _ = (Verb.REPLAY, dead("dead")) if one.id == "change_campaign" else (Verb.CANCEL, None)
         ids["campaign_id"] = start_matching(kind, Filter(tenant="default"), operator()).id

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from tasks_app.conf import conf
+from tasks_app.core import events as _events
 from tasks_app.core.errors import InvalidTask, NotThere, shown
 from tasks_app.core.events import Event
 from tasks_app.core.phrases import first_line
@@ -63,6 +65,11 @@ def found(subscription_id: int) -> Subscription:
     if row is None:
         raise NotThere(f"There is no subscription {subscription_id}.")
     return row
+
+
+def not_kept(row: Subscription) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Its patterns that match events which this installation does not keep, each with these events."""
+    return _events.not_kept(tuple(row.events), tuple(conf().EVENTS))
 
 
 class Waiting(NamedTuple):

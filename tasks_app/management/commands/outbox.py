@@ -15,7 +15,7 @@ from django.utils import timezone
 from tasks_app.core.errors import InvalidTask, NotThere, shown
 from tasks_app.core.phrases import counted, span
 from tasks_app.engine.beat.relay.reader import Cursor, pending, wanted_by
-from tasks_app.engine.operations.subscriptions import next_event, skip_event
+from tasks_app.engine.operations.subscriptions import next_event, not_kept, skip_event
 from tasks_app.engine.watch.relay_status import RelayStatus, SubscriptionView, read_relay
 from tasks_app.engine.watch.verdict.telling import RELAY_PATIENCE_SECONDS
 from tasks_app.lifecycle import subscriptions
@@ -72,7 +72,11 @@ class Command(TerminalCommand):
     def _status(self, options: dict) -> tuple[str, dict, bool]:
         relay = read_relay()
         failed = any(one.missed or _in_trouble(one) for one in relay.subscriptions)
-        return "\n".join(_page(relay)), asdict(relay), failed
+        told = asdict(relay)
+        unkept = _not_kept(relay)
+        for one in told["subscriptions"]:
+            one["not_kept"] = dict(unkept[one["id"]])
+        return "\n".join(_page(relay, unkept)), told, failed
 
     def _pause(self, options: dict) -> tuple[str, dict, bool]:
         row = subscriptions.find(options["name"], options["tenant"])
@@ -121,7 +125,12 @@ def _in_trouble(one: SubscriptionView) -> bool:
     return late > RELAY_PATIENCE_SECONDS
 
 
-def _page(relay: RelayStatus) -> list[str]:
+def _not_kept(relay: RelayStatus) -> dict[int, tuple]:
+    rows = Subscription.objects.in_bulk([one.id for one in relay.subscriptions])
+    return {one.id: not_kept(rows[one.id]) if one.id in rows else () for one in relay.subscriptions}
+
+
+def _page(relay: RelayStatus, unkept: dict[int, tuple]) -> list[str]:
     if not relay.subscriptions:
         return ["Nobody has subscribed to events."]
     lines = [f"{'Subscription':24} {'to':8} {'delivered':>12} {'waiting':>9} {'oldest':>9}  by"]
@@ -137,6 +146,9 @@ def _page(relay: RelayStatus) -> list[str]:
             lines.append(f"  failing for {since}: {one.last_error}; tried again in {again:.0f} s")
         if one.failing_seconds is not None or one.state == Subscription.SUSPENDED:
             lines += _stuck(one)
+        lines += [
+            f"  {pattern} matches {', '.join(events)}: not kept here (EVENTS)" for pattern, events in unkept[one.id]
+        ]
         if one.missed:
             lines.append("  events were dropped before it got them")
     if relay.horizon is not None and (relay.horizon.seconds or 0.0) > 1:

@@ -181,6 +181,25 @@ def test_a_pause_and_a_resume_have_reasons(operator):
     assert [one.verb for one in AuditEntry.objects.order_by("id")][-2:] == ["pause", "resume"]
 
 
+def test_an_active_one_is_not_resumed_from_a_time(operator):
+    row = webhook()
+
+    answer = operator.post(f"{LIST}{row.id}/order/resume/", order(since="2026-11-01T00:00"))
+
+    assert answer.status_code == 400
+    assert "is active, so it can&#x27;t be resumed from a time. Replay it" in answer.content.decode()
+
+
+def test_its_page_names_the_events_that_are_not_kept(operator, settings):
+    row = webhook(events=["lane.*"])
+    settings.PUNCTUAL = settings.PUNCTUAL | {"EVENTS": ["job.*"]}
+
+    shown = page(operator, f"{LIST}{row.id}/change/")
+
+    assert "<code>lane.*</code> matches events that this installation does not keep" in shown
+    assert "lane.paused, lane.resumed" in shown
+
+
 def test_old_deliveries_need_a_time_to_come_again(operator):
     row = webhook()
     at = f"{LIST}{row.id}/order/replay/"

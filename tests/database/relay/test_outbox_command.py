@@ -160,6 +160,22 @@ def test_pause_and_resume(subscription):
     assert set(AuditEntry.objects.values_list("verb", flat=True)) == {"subscribe", "pause", "resume"}
 
 
+def test_an_active_subscription_can_not_be_resumed_from_a_time(subscription):
+    with pytest.raises(CommandError, match=r"test is active, so it can't be resumed from a time\. Replay it"):
+        outbox("resume", "test", "--since", "2h")
+
+
+def test_it_names_the_patterns_that_match_events_which_are_not_kept(received, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"EVENTS": ["job.*", "task.dead"]}
+    subscribe("test", events=["order.*", "lane.*"], to=ToFunction("test"))
+
+    lines = outbox()[0].splitlines()
+    [told] = json.loads(outbox("--json")[0])["subscriptions"]
+
+    assert "  lane.* matches lane.paused, lane.resumed: not kept here (EVENTS)" in lines
+    assert told["not_kept"]["lane.*"] == ["lane.paused", "lane.resumed"]
+
+
 def test_what_a_receiver_never_takes_is_named_and_can_be_skipped(received, subscription):
     row = write("bad", "good")
     cut()

@@ -1754,7 +1754,7 @@ export class Operations extends HeyApiClient {
     /**
      * Resume a subscription
      *
-     * From where it stopped, or from a time. One that is active stays as it is.
+     * From where it stopped, or from a time. One that is active stays as it is, and `since` is refused: replay it.
      */
     public resumeSubscription<ThrowOnError extends boolean = true>(options: Options<ResumeSubscriptionData, ThrowOnError>): RequestResult<ResumeSubscriptionResponses, ResumeSubscriptionErrors, ThrowOnError, 'data'> {
         return (options.client ?? this.client).post<ResumeSubscriptionResponses, ResumeSubscriptionErrors, ThrowOnError, 'data'>({

@@ -2696,6 +2696,16 @@ export type NewAlarmChannelOut = {
 };
 
 /**
+ * NotKeptOut
+ *
+ * Events that a pattern of a subscription matches and that this installation does not keep (EVENTS).
+ */
+export type NotKeptOut = {
+    pattern: string;
+    events: Array<string>;
+};
+
+/**
  * OnDayOff
  *
  * A firing on a day off: it falls out, or comes on the next working day at the same time of day.
@@ -3949,6 +3959,10 @@ export type SubscriptionMade = {
      */
     scope: EventScope;
     events: Array<string>;
+    /**
+     * Events that its patterns match and that this installation does not keep, so it never gets them
+     */
+    not_kept: Array<NotKeptOut>;
     task_types: Array<string>;
     sink: SinkKind;
     target: {
@@ -4007,6 +4021,10 @@ export type SubscriptionOut = {
      */
     scope: EventScope;
     events: Array<string>;
+    /**
+     * Events that its patterns match and that this installation does not keep, so it never gets them
+     */
+    not_kept: Array<NotKeptOut>;
     task_types: Array<string>;
     sink: SinkKind;
     target: {

@@ -138,6 +138,7 @@ from .named_secret_made import NamedSecretMade
 from .named_secret_out import NamedSecretOut
 from .named_secret_page import NamedSecretPage
 from .new_alarm_channel_out import NewAlarmChannelOut
+from .not_kept_out import NotKeptOut
 from .on_day_off import OnDayOff
 from .on_resume import OnResume
 from .operated_out import OperatedOut
@@ -417,6 +418,7 @@ __all__ = (
     "NamedSecretOut",
     "NamedSecretPage",
     "NewAlarmChannelOut",
+    "NotKeptOut",
     "OnDayOff",
     "OnResume",
     "OperatedOut",

@@ -12,6 +12,7 @@ from ..models.sink_kind import SinkKind
 from ..models.subscription_state import SubscriptionState
 
 if TYPE_CHECKING:
+    from ..models.not_kept_out import NotKeptOut
     from ..models.subscription_out_target import SubscriptionOutTarget
 
 
@@ -27,6 +28,8 @@ class SubscriptionOut:
         name (str):
         scope (EventScope): Events of one tenant, or of all tenants.
         events (list[str]):
+        not_kept (list[NotKeptOut]): Events that its patterns match and that this installation does not keep, so it
+            never gets them
         task_types (list[str]):
         sink (SinkKind): Where events go: the kind of receiver.
         target (SubscriptionOutTarget):
@@ -50,6 +53,7 @@ class SubscriptionOut:
     name: str
     scope: EventScope
     events: list[str]
+    not_kept: list[NotKeptOut]
     task_types: list[str]
     sink: SinkKind
     target: SubscriptionOutTarget
@@ -76,6 +80,11 @@ class SubscriptionOut:
         scope = self.scope.value
 
         events = self.events
+
+        not_kept = []
+        for not_kept_item_data in self.not_kept:
+            not_kept_item = not_kept_item_data.to_dict()
+            not_kept.append(not_kept_item)
 
         task_types = self.task_types
 
@@ -131,6 +140,7 @@ class SubscriptionOut:
                 "name": name,
                 "scope": scope,
                 "events": events,
+                "not_kept": not_kept,
                 "task_types": task_types,
                 "sink": sink,
                 "target": target,
@@ -154,6 +164,7 @@ class SubscriptionOut:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.not_kept_out import NotKeptOut  # noqa: PLC0415
         from ..models.subscription_out_target import SubscriptionOutTarget  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -164,6 +175,13 @@ class SubscriptionOut:
         scope = EventScope(d.pop("scope"))
 
         events = cast(list[str], d.pop("events"))
+
+        not_kept = []
+        _not_kept = d.pop("not_kept")
+        for not_kept_item_data in _not_kept:
+            not_kept_item = NotKeptOut.from_dict(not_kept_item_data)
+
+            not_kept.append(not_kept_item)
 
         task_types = cast(list[str], d.pop("task_types"))
 
@@ -251,6 +269,7 @@ class SubscriptionOut:
             name=name,
             scope=scope,
             events=events,
+            not_kept=not_kept,
             task_types=task_types,
             sink=sink,
             target=target,

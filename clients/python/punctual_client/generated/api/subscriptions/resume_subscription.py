@@ -121,7 +121,8 @@ def sync_detailed(
 ) -> Response[Problem | SubscriptionOut]:
     """Resume a subscription
 
-     From where it stopped, or from a time. One that is active stays as it is.
+     From where it stopped, or from a time. One that is active stays as it is, and `since` is refused:
+    replay it.
 
     Args:
         subscription_id (int):
@@ -158,7 +159,8 @@ def sync(
 ) -> Problem | SubscriptionOut | None:
     """Resume a subscription
 
-     From where it stopped, or from a time. One that is active stays as it is.
+     From where it stopped, or from a time. One that is active stays as it is, and `since` is refused:
+    replay it.
 
     Args:
         subscription_id (int):
@@ -190,7 +192,8 @@ async def asyncio_detailed(
 ) -> Response[Problem | SubscriptionOut]:
     """Resume a subscription
 
-     From where it stopped, or from a time. One that is active stays as it is.
+     From where it stopped, or from a time. One that is active stays as it is, and `since` is refused:
+    replay it.
 
     Args:
         subscription_id (int):
@@ -225,7 +228,8 @@ async def asyncio(
 ) -> Problem | SubscriptionOut | None:
     """Resume a subscription
 
-     From where it stopped, or from a time. One that is active stays as it is.
+     From where it stopped, or from a time. One that is active stays as it is, and `since` is refused:
+    replay it.
 
     Args:
         subscription_id (int):
