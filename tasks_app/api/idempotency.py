@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from functools import wraps
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from ninja import Status
 from ninja.responses import NinjaJSONEncoder
 
@@ -19,6 +19,7 @@ from .headers import REPLAYED, tell, tell_revision
 from .problems import Problem, problem_of, respond
 
 HEADER = "Idempotency-Key"
+JSON = "application/json; charset=utf-8"  # as ninja says it of an answer without a key
 # The next try may well succeed; so may that of a caller with another token, whose key it is as well.
 _PASSING = (
     "SCH_403_FORBIDDEN",
@@ -34,8 +35,8 @@ _TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(key)s::text, 7)
 def mutation(view: Callable) -> Callable:
     """Wraps a view that returns (status, schema): the answer is stored in the transaction of what it did.
 
-    An answer below 500 is given again to the same key and request. A server error is not kept, nor is what passes by
-    itself: it may be tried again.
+    An answer below 500 is given again to the same key and request, byte for byte. A server error is not kept, nor is
+    what passes by itself: it may be tried again. A request that doesn't fit the schema never comes here.
     """
 
     @wraps(view)
@@ -52,12 +53,12 @@ def mutation(view: Callable) -> Callable:
             stored = IdempotencyRecord.objects.filter(tenant=caller.tenant, key=key).first()
             if stored is None:
                 status, answer = _answer(view, request, given)
-                IdempotencyRecord.objects.create(
+                stored = IdempotencyRecord.objects.create(
                     tenant=caller.tenant,
                     key=key,
                     fingerprint=fingerprint,
                     status=status,
-                    answer=answer,
+                    body=None if answer is None else json.dumps(answer),
                     reach=caller.reach | {"permissions": permissions_asked(request)},
                 )
             elif stored.fingerprint != fingerprint:
@@ -67,8 +68,7 @@ def mutation(view: Callable) -> Callable:
             else:
                 _refuse_less(request, stored.reach, key)
                 tell(request, REPLAYED, "true")
-                return _as_stored(request, stored)
-        return respond(Problem.again(answer)) if status >= 400 else _told(request, status, answer)
+        return _as_stored(request, stored)
 
     return keyed
 
@@ -88,13 +88,15 @@ def _refuse_less(request: HttpRequest, reach: dict | None, key: str) -> None:
 
 
 def _as_stored(request: HttpRequest, stored: IdempotencyRecord) -> HttpResponse:
-    """As it was given, even if such answers have had more fields since."""
-    if stored.status >= 400:
-        return respond(Problem.again(stored.answer))
-    _tell_revision(request, stored.answer)
-    if stored.answer is None:
-        return HttpResponse(status=stored.status)
-    return JsonResponse(stored.answer, status=stored.status, safe=False)
+    """The first time and every other: the same bytes, even if such answers have had more fields since."""
+    body = stored.body if stored.answer is None else json.dumps(stored.answer)  # of the version before
+    answer = None if body is None else json.loads(body)
+    if stored.status < 400:
+        _tell_revision(request, answer)
+        return HttpResponse(body or "", status=stored.status, content_type=JSON)
+    response = respond(Problem.again(answer))
+    response.content = body
+    return response
 
 
 def _told(request: HttpRequest, status: int, answer: object) -> Status:

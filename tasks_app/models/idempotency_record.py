@@ -13,7 +13,8 @@ class IdempotencyRecord(OurModel):
     key = models.CharField(max_length=150, db_collation="C")
     fingerprint = models.CharField(max_length=64, help_text="Of the request: the same key with another one is refused.")
     status = models.SmallIntegerField()
-    answer = models.JSONField(null=True)
+    body = models.TextField(null=True, help_text="Of the answer, byte for byte; empty: it has none.")
+    answer = models.JSONField(null=True)  # of records of the version before, which had no body
     reach = models.JSONField(null=True, help_text="The rights of its caller then: a replay needs them too.")
     created_at = models.DateTimeField(db_default=Now())
 

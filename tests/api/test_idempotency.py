@@ -38,6 +38,51 @@ def test_a_repeated_request_gets_the_stored_answer_and_does_nothing(caller):
     assert JobDefinition.objects.count() == AuditEntry.objects.filter(verb="create").count() == 1
 
 
+def test_a_repeated_request_gets_the_same_bytes(caller):
+    """Of what it has made, of a refusal with its fields, and of an answer without a body."""
+    job = caller.post("/jobs", JOB).body["id"]
+    asked = [
+        ("POST", "/tasks", TASK | {"payload": {"zebra": 1, "ant": 2.50}}, 201),
+        ("POST", "/tasks", TASK, 409),
+        ("POST", "/tasks", TASK | {"key": "b", "repeat_after": 60, "expires_after": 60}, 422),
+        ("DELETE", f"/jobs/{job}", None, 204),
+    ]
+    for number, (method, path, body, status) in enumerate(asked):
+        first, second = (caller.raw(method, path, body, Idempotency_Key=f"k{number}") for _ in range(2))
+
+        assert first.status_code == second.status_code == status, first.content
+        assert second["Idempotency-Replayed"] == "true"
+        assert (second.content, second["Content-Type"]) == (first.content, first["Content-Type"])
+
+
+def test_an_answer_has_the_same_content_type_with_a_key_and_without(caller):
+    without, with_key = (
+        caller.raw("POST", "/tasks", TASK | {"key": key}, **headers)
+        for key, headers in (("a", {}), ("b", {"Idempotency_Key": "k"}))
+    )
+
+    assert without["Content-Type"] == with_key["Content-Type"] == "application/json; charset=utf-8"
+    assert list(without.json()) == list(with_key.json())
+
+
+def test_a_refusal_of_the_operation_is_kept_for_its_key_and_another_body_is_refused(caller):
+    wrong = TASK | {"repeat_after": 60, "expires_after": 60}
+    first, second = (caller.post("/tasks", wrong, Idempotency_Key="abc") for _ in range(2))
+    corrected = caller.post("/tasks", TASK, Idempotency_Key="abc")
+
+    assert (first.status, second.body, second.headers["Idempotency-Replayed"]) == (422, first.body, "true")
+    assert corrected.code == "SCH_422_KEY_REUSED"
+
+
+def test_a_request_that_does_not_fit_the_schema_uses_up_no_key(caller):
+    """Nothing began to be carried out: the corrected request may take the same key."""
+    for wrong in ({"task_type": "T_QUIET"}, TASK | {"key": ["a"]}):
+        assert caller.post("/tasks", wrong, Idempotency_Key="abc").status == 422
+    corrected = caller.post("/tasks", TASK, Idempotency_Key="abc")
+
+    assert corrected.status == 201 and "Idempotency-Replayed" not in corrected.headers
+
+
 def test_a_key_belongs_to_one_request_of_one_tenant(caller):
     caller.post("/jobs", JOB, Idempotency_Key="abc")
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 import django.contrib.auth.middleware  # noqa: F401  (now: a test with real commits sees only some of the apps)
+from django.http import HttpResponse
 from django.test import Client
 
 from tasks_app.engine.operations.api_tokens import issue
@@ -37,21 +38,26 @@ class Api:
         self._client = Client(raise_request_exception=False)
 
     def call(self, method: str, path: str, body: object = None, *, text: str | None = None, **headers: str) -> Answer:
+        answer = self.raw(method, path, body, text=text, **headers)
+        content = answer.content.decode()
+        told = Answer(answer.status_code, json.loads(content) if content else None, dict(answer.headers))
+        refuse_undeclared(method, path, told)
+        return told
+
+    def raw(
+        self, method: str, path: str, body: object = None, *, text: str | None = None, **headers: str
+    ) -> HttpResponse:
         if text is None and body is not None:
             text = json.dumps(body)
         if self.token:
             headers = {"Authorization": f"Bearer {self.token}"} | headers
-        answer = self._client.generic(
+        return self._client.generic(
             method,
             path if path.startswith("/") and path.startswith(ROOT) else ROOT + path,
             text or "",
             content_type="application/json",
             headers={name.replace("_", "-"): value for name, value in headers.items()},
         )
-        content = answer.content.decode()
-        told = Answer(answer.status_code, json.loads(content) if content else None, dict(answer.headers))
-        refuse_undeclared(method, path, told)
-        return told
 
     def get(self, path: str, **headers: str) -> Answer:
         return self.call("GET", path, **headers)
