@@ -34,6 +34,6 @@ DROP VIEW punctual_job_definition;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0093_stalls")]
+    dependencies = [("tasks_app", "0095_exact_answers")]
 
     operations = [migrations.RunSQL(VIEWS, DROP_VIEWS)]
