@@ -1,4 +1,4 @@
-"""A task: one row to do, and all that is known of it. Live and lately finished ones; and, to read, all there are."""
+"""The task row: `ScheduleTask` while it is live, `PastTask` afterwards, and `AnyTask`, a view of both."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
@@ -17,9 +17,9 @@ KEY_LENGTH = 200
 
 
 class TaskFields(OurModel):
-    """What is known of a task, wherever its row lies."""
+    """The columns of a task, live or past."""
 
-    # The unit: what this row is about. One *current* row per unit.
+    # The unit that the task is about. A unit has one *current* row.
     tenant = models.CharField(max_length=TENANT_LENGTH, db_collation="C", db_default=DEFAULT_TENANT)
     task_type = models.CharField(max_length=100, db_collation="C")
     biz_key = models.CharField(max_length=KEY_LENGTH, db_collation="C")
@@ -30,7 +30,7 @@ class TaskFields(OurModel):
         db_default=RandomUUID(), help_text="Stays the same over retries and replacement; for other systems."
     )
 
-    # The job that fired it, and for which time. Empty, and without cost, for all other tasks.
+    # The job and its fire time; NULL, which takes no space, for all other tasks.
     job = models.BigIntegerField(null=True)
     fire_time = models.DateTimeField(null=True)
 
@@ -75,7 +75,7 @@ class TaskFields(OurModel):
     updated_at = models.DateTimeField(db_default=Now())
     result = ConfidentialJSON(null=True, help_text="What the handler returned, if that is small JSON.")
 
-    # Effects that a task could not have: handed on to tasks of their own. Empty, and without cost, for all others.
+    # Deferred effects, which became tasks of their own. NULL for most tasks.
     deferred_from = models.BigIntegerField(null=True, help_text="The task that handed this effect on.")
     deferred = ArrayField(
         models.BigIntegerField(), null=True, help_text="The tasks that its effects were handed on to."
@@ -92,33 +92,32 @@ class TaskFields(OurModel):
 
     @property
     def live(self) -> bool:
-        """It still has something to do."""
+        """Whether it is due, waits, runs or is away."""
         return is_live(self.status, self.due_at is not None)
 
     @property
     def manual(self) -> bool:
-        """Somebody triggered this instance of a job; its schedule did not."""
+        """Whether a person triggered this instance of a job, not its schedule."""
         return self.job is not None and self.biz_key.startswith(manual_key(self.job))
 
     @property
     def again(self) -> bool:
-        """A backfill ran this firing of a job once more."""
+        """Whether a backfill ran this firing of a job again."""
         return self.job is not None and self.biz_key.startswith(again_key(self.job))
 
 
 class ScheduleTask(TaskFields):
-    """Live, or finished within KEEP_LIVE_SECONDS: all that the engine reads and writes."""
+    """Live tasks, and those that finished within KEEP_LIVE_SECONDS: the rows that the engine reads and writes."""
 
-    # Where a look finds what waits. Most tasks have an entry in the timetable, which stays until the row goes to the
-    # past: so neither claim nor settle changes an index. What waits again, or is claimed by its type, waits apart: a
-    # trigger sees to that, whoever writes due_at. What waits and has no wait_at waits at its entry.
+    # Where a scan finds a waiting task: at entry_at, which only an INSERT writes, or at wait_at, if it waits again or is
+    # claimed by type. A trigger keeps wait_at whenever due_at is written. So a first claim and a settle write no index.
     entry_at = models.DateTimeField(null=True, help_text="What due_at was when it was new, if that was yet to come.")
     wait_at = models.DateTimeField(null=True, help_text="What due_at is, unless it waits at its entry.")
 
     class Meta:
         db_table = "punctual_task"
-        # Claim and settle must stay heap-only updates: no index may have `status`, `due_at`, or any other column that
-        # they write, in its keys or predicate. tests/database/sql/test_storage.py watches.
+        # Claim and settle must stay heap-only updates: no index may have a column that they write, such as `status` or
+        # `due_at`, in its keys or predicate. tests/database/sql/test_storage.py checks it.
         indexes = [
             models.Index(
                 fields=["shard", "lane", "entry_at", "id"],
@@ -130,7 +129,7 @@ class ScheduleTask(TaskFields):
                 name="punctual_task_wait",
                 condition=Q(wait_at__isnull=False, limited=False),
             ),
-            # Apart, so that a backlog that may not be claimed now is not stepped over in every look for the rest. With
+            # An index of its own, so that scans of other tasks do not read a backlog that a limit holds. It includes
             # the tenant, so that a million of them can be counted without reading their rows.
             models.Index(
                 fields=["task_type", "lane", "wait_at"],
@@ -138,14 +137,14 @@ class ScheduleTask(TaskFields):
                 name="punctual_task_wait_limited",
                 condition=Q(wait_at__isnull=False, limited=True),
             ),
-            # The same of what rolls without one: few types do, so that hardly a claim pays for it.
+            # Rolling tasks without a limit. Few types roll, so few claims pay for it.
             models.Index(
                 fields=["task_type", "tenant", "wait_at"],
                 name="punctual_task_wait_rolling",
                 condition=Q(wait_at__isnull=False, limited=False, repeat_after__isnull=False),
             ),
             models.Index(fields=["job", "fire_time"], name="punctual_task_job", condition=Q(job__isnull=False)),
-            # What failed and waits. A success writes error_code as empty as it was, unless the try before had failed.
+            # Failed tasks that wait. A success changes error_code only if the try before had failed.
             models.Index(
                 fields=["task_type", "tenant"],
                 name="punctual_task_wait_failing",
@@ -186,7 +185,7 @@ class ScheduleTask(TaskFields):
 
 
 class PastFields(TaskFields):
-    """And what only the past knows of it."""
+    """With the columns that are written when a task moves to the past."""
 
     retention = models.CharField(max_length=20, db_collation="C", help_text="The class in which it is kept.")
     worker = models.CharField(max_length=200, null=True, help_text="Who ran it last.")
@@ -196,7 +195,7 @@ class PastFields(TaskFields):
 
 
 class PastTask(PastFields):
-    """Over: in partitions by class and day, which are dropped. Nothing is changed here, but a row may go back."""
+    """Finished tasks, in partitions by retention class and day, which are dropped whole. Rows here never change."""
 
     class Meta:
         db_table = "punctual_past"
@@ -204,7 +203,7 @@ class PastTask(PastFields):
 
 
 class AnyTask(PastFields):
-    """Every task there is, live or over: for whoever reads. A view; of what is live, the last two fields are empty."""
+    """All tasks, live and past, for reading. A view; the last two columns are empty for live tasks."""
 
     class Meta:
         db_table = "punctual_any_task"
