@@ -109,8 +109,8 @@ class TaskFields(OurModel):
 class ScheduleTask(TaskFields):
     """Live tasks, and those that finished within KEEP_LIVE_SECONDS: the rows that the engine reads and writes."""
 
-    # Where a scan finds a waiting task: at entry_at, which only an INSERT writes, or at wait_at, if it waits again or is
-    # claimed by type. A trigger keeps wait_at whenever due_at is written. So a first claim and a settle write no index.
+    # Scans find a waiting task at entry_at, which only an INSERT writes, or, if it waits again or is claimed by type,
+    # at wait_at. A trigger sets wait_at whenever due_at is written. A first claim and a settle write no index.
     entry_at = models.DateTimeField(null=True, help_text="What due_at was when it was new, if that was yet to come.")
     wait_at = models.DateTimeField(null=True, help_text="What due_at is, unless it waits at its entry.")
 

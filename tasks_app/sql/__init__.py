@@ -203,9 +203,7 @@ def _with_parts(name: str) -> str:
     name, _, part = name.partition(".")
     text = _files()[name].read_text()
     if part:
-        text = re.search(rf"^-- part {part}\n(.*?)^-- (?:part \w+|end)$", text, re.MULTILINE | re.DOTALL)[1].rstrip(
-            "\n"
-        )
+        [text] = re.findall(rf"^-- part {part}\n(.*?)\n-- (?:part \w+|end)$", text, re.MULTILINE | re.DOTALL)
     return re.sub(r"^--include ([\w.]+)$", lambda found: _with_parts(found[1]), text, flags=re.MULTILINE)
 
 
