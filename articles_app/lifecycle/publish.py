@@ -23,8 +23,8 @@ class Published(NamedTuple):
     publish_time: datetime
 
 
-# Rows are locked in order of id, so two batches, or a batch and a bulk edit, cannot deadlock. The guard reads the locked
-# rows by the database's clock: an edit that committed before is seen. A second publish of an article matches no row.
+# Rows are locked in order of id, so two batches, or a batch and a bulk edit, cannot deadlock. The guard reads the rows
+# after they are locked, so an edit that committed before is seen. A second publish of an article matches no row.
 _PUBLISH_DUE = """
 WITH locked AS MATERIALIZED (
     SELECT id, status, publish_time FROM article WHERE id = ANY (%(ids)s) ORDER BY id FOR NO KEY UPDATE
