@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .stack import fresh_stack
 
-NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle", "wheel", "fleet", "failover")
+NAMES = ("floor", "drain", "size", "punctual", "herd", "enqueue", "effects", "io", "idle", "fleet", "failover")
 NAMES += ("midnight", "edits", "compensate", "console", "rolling", "catalogue", "planner", "api", "cost")
 NAMES += (
     "coordination",

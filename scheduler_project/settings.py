@@ -198,7 +198,6 @@ PUNCTUAL = {
         "SHUTDOWN_SECONDS",
         "SHARD_LEASE_SECONDS",
         "SITE_TAKEOVER_SECONDS",
-        "READ_AHEAD_SECONDS",
         "TRACE_SHARE",
     ),
 }

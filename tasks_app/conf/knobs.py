@@ -42,7 +42,6 @@ class Conf(Section):
     BATCH_TARGET_MS: float = 200.0  # about this much work goes into one batch
     BATCH_MAX: int = 4000  # tasks in a batch, at most
     BATCH_UNSEEN: int = 8  # tasks in a batch of a type whose pace is not known yet
-    READ_AHEAD_SECONDS: float = 0.0  # what is due within this time is read ahead into a wheel; 0: nothing is
     BATCHES_AHEAD: int = 4  # claimed but not started batches per worker slot, at most
     BACKLOG_SECONDS: float = 600.0  # nobody has dispatched for this long: what is overdue for longer is counted
     BACKLOG_ASK: int = 100_000  # and if it is more than this, an operator is asked what to do with it; 0: never

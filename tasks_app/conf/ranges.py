@@ -40,7 +40,6 @@ _RANGES = {
     "KEEP_AUDIT_DAYS": Range(180.0, 36_500.0),
     "CANARY_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "STALL_SECONDS": Range(0.5, 3_600.0, or_zero=True),
-    "READ_AHEAD_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "ALARM_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "FAILOVER_SECONDS": Range(0.000_001, 7 * 86_400.0, or_zero=True),
     "STANDBY": Range(1, 1, or_zero=True),

@@ -24,7 +24,6 @@ from tasks_app.core import (
     safeguards,
 )
 from tasks_app.core.errors import nearest, shown
-from tasks_app.core.wheel import Wheel
 
 from . import celery_options
 from .ranges import out_of_range
@@ -205,12 +204,6 @@ def _wrong_together(conf: "Conf") -> Iterator[str]:
             f'PUNCTUAL["NODE_TTL_SECONDS"] is {conf.NODE_TTL_SECONDS:g} but NODE_SECONDS is '
             f"{conf.NODE_SECONDS:g}; a process must miss two reports before it counts as gone. "
             f"Set it to more than {2 * conf.NODE_SECONDS:g}."
-        )
-    if conf.READ_AHEAD_SECONDS and not conf.LOOK_SECONDS < conf.READ_AHEAD_SECONDS < Wheel.TURN_SECONDS:
-        yield (
-            f'PUNCTUAL["READ_AHEAD_SECONDS"] is {conf.READ_AHEAD_SECONDS:g} and LOOK_SECONDS is '
-            f"{conf.LOOK_SECONDS:g}; what is read ahead must reach beyond the next look, but not around the wheel "
-            f"({Wheel.TURN_SECONDS:g} s). Set it to twice LOOK_SECONDS, or to 0."
         )
     if conf.PLAN_AHEAD_SECONDS < 2 * conf.PLAN_SECONDS:
         yield (

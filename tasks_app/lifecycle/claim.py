@@ -202,25 +202,6 @@ def _wanted(shares: Sequence[LaneShare]) -> dict[str, list]:
     }
 
 
-def read_ahead(shards: Iterable[int], lanes: Sequence[str], until: float, most: int) -> list[tuple[float, int]]:
-    """What comes due in these shards and lanes until then: (moment, id), the earliest first."""
-    return run("read_ahead", {"shards": array(shards), "lanes": list(lanes), "until": until, "most": most})
-
-
-def claim_ids(
-    ids: Sequence[int],
-    room: Mapping[str, int],
-    sizes: Mapping[str, int],
-    dispatcher: str,
-    shards: Mapping[int, int | None],
-    *,
-    ahead: float = 0.0,
-) -> list[ClaimedBatch]:
-    """Claim those of the rows that are due, at most `room` batches a lane; `shards` and `ahead` as for claim."""
-    wanted = {"ids": array(ids), "lanes": list(room), "allowed": list(room.values()), "ahead": ahead}
-    return claim_with("claim_ids", wanted | _held(shards), sizes, dispatcher)
-
-
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """What was read of a shard, in order of due time."""
@@ -300,7 +281,7 @@ def claim_chosen(
     dispatcher: str,
     shards: Mapping[int, int | None],
 ) -> list[tuple[ClaimedBatch, list[int]]]:
-    """As claim_ids, in one lane, and what each batch holds."""
+    """Claim those of the rows in one lane that are due; with each batch, which of them it has."""
     asked = {"ids": array(ids), "lanes": [lane], "allowed": [batches]}
     rows = _run_claim("claim_chosen", asked | _held(shards), sizes, dispatcher)
     return [(ClaimedBatch(*batch), held) for *batch, held in rows]

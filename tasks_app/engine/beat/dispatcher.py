@@ -70,8 +70,6 @@ class Look:
 
 
 class Dispatcher:
-    claims_herds = True
-
     def __init__(self, name: str, publish: Callable[[Sequence[ClaimedBatch]], None], listener: Listener) -> None:
         self._name = name
         self._publish = publish
@@ -435,7 +433,6 @@ class Dispatcher:
         begun = self._clock.now() if self._clock.known else -inf
         probe = [lane for lane in LANES if lane not in self._backlog]
         besides = everything or self._gates.stale
-        herds = self.claims_herds and not self._several
         seen = peek(
             self._name,
             self._shards,
@@ -444,7 +441,7 @@ class Dispatcher:
             self._since,
             waiting_from=self._waiting_from,
             besides=besides,
-            herds=herds,
+            herds=not self._several,
         )
         self._waiting_from = seen.waiting_from - ROUNDING_SECONDS
         self._clock.learn(seen.clock, asked, time.monotonic())

@@ -26,7 +26,6 @@ from .leases import Leases
 from .listener import Listener, Woken
 from .observer import OBSERVER
 from .publisher import PublishFailed, ask_broker, publish
-from .read_ahead import ReadAheadDispatcher
 from .relay.relay import Relay
 from .turn_giver import TurnGiver
 
@@ -56,8 +55,7 @@ class PunctualBeat(Scheduler):
         self._node_id, self._name = new_node_id(), process_name()
         self._listener = Listener(self._node_id)
         self._leases = Leases(self._node_id, self._name, SENDER.tell)
-        kind = ReadAheadDispatcher if conf().READ_AHEAD_SECONDS else Dispatcher
-        self._dispatcher = kind(self._name, publish, self._listener)
+        self._dispatcher = Dispatcher(self._name, publish, self._listener)
         self._broker_lost = False
         self._in_doubt = False  # whether a worker will hear of all that was claimed
         self._chores = Chores(self._node_id, self._name)

@@ -15,7 +15,6 @@ from tasks_app.engine.beat import crowds
 from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.listener import Listener
 from tasks_app.engine.beat.publisher import publish
-from tasks_app.engine.beat.read_ahead import ReadAheadDispatcher
 from tasks_app.engine.queues import key_of
 from tasks_app.engine.wakeup import client
 from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, claim_chosen, read_due
@@ -202,11 +201,8 @@ def test_tenants_with_much_share_by_weight(beat):
     assert 2.0 < three / one < 4.5, (one, three)
 
 
-@pytest.mark.parametrize("beat", [Dispatcher, ReadAheadDispatcher], indirect=True)
-def test_nothing_is_left_behind_whoever_comes_and_goes(beat, monkeypatch, settings):
+def test_nothing_is_left_behind_whoever_comes_and_goes(beat, monkeypatch):
     """Read in pieces of a few rows, with two large tenants, many small ones, and what is cancelled meanwhile."""
-    if isinstance(beat.dispatcher, ReadAheadDispatcher):
-        settings.PUNCTUAL = settings.PUNCTUAL | {"READ_AHEAD_SECONDS": 2.0}
     for rows in ("FRESH_ROWS", "WALK_ROWS", "NEXT_ROWS"):
         monkeypatch.setattr(crowds, rows, 64)
     for number in range(8):

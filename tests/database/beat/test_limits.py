@@ -14,19 +14,17 @@ from tasks_app.client.compensation import waiting_keys
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.lanes import LANES
 from tasks_app.core.limit import Limit
 from tasks_app.core.sharding import home_of
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.listener import Listener
-from tasks_app.engine.beat.read_ahead import ReadAheadDispatcher
 from tasks_app.engine.worker.executor import run_batch
-from tasks_app.lifecycle.claim import claim_ids, peek, read_ahead
+from tasks_app.lifecycle.claim import peek
 from tasks_app.lifecycle.limited import Wanted, claim_limited, declare_limits, limits
 from tasks_app.lifecycle.start import start
 from tasks_app.models import Node, ScheduleTask, TaskBatch, TypeLimit
-from tests.support.engine import anybodys, batch_row, row
+from tests.support.engine import anybodys, row
 from tests.support.marks import commits
 from tests.support.moves import settled
 from tests.support.overlap import overlap, overlap_results
@@ -516,14 +514,12 @@ def test_a_lane_without_room_gives_nothing_whatever_the_limit():
     assert fleet.batches == []
 
 
-@pytest.mark.parametrize("kind", [Dispatcher, ReadAheadDispatcher])
-def test_tasks_scheduled_by_who_did_not_know_the_limit_come_under_it(kind, settings):
+def test_tasks_scheduled_by_who_did_not_know_the_limit_come_under_it():
     """Before the type had one, or by old code in a rolling deploy, or while such a task was running."""
-    settings.PUNCTUAL = settings.PUNCTUAL | {"READ_AHEAD_SECONDS": 2.0}
     many("T_THREE", 20)
     many("T_QUIET", 5)
     ScheduleTask.objects.update(limited=False)
-    fleet = Fleet(kind)
+    fleet = Fleet()
 
     fleet.look()
     fleet.look()
@@ -533,24 +529,6 @@ def test_tasks_scheduled_by_who_did_not_know_the_limit_come_under_it(kind, setti
     assert sum(batch.size for batch in fleet.batches) == 8
     assert not ScheduleTask.objects.filter(task_type="T_THREE", limited=False).exists()
     assert not ScheduleTask.objects.filter(task_type="T_QUIET", limited=True).exists()
-
-
-def test_what_has_a_limit_is_not_read_ahead():
-    many("T_THREE", 3, delay=1)
-    other = schedule("T_QUIET", "other", delay=1).task_id
-
-    read = read_ahead(anybodys(), LANES, time.time() + 3600, 100)
-
-    assert [task_id for _, task_id in read] == [other]
-
-
-def test_what_was_read_ahead_and_has_got_a_limit_since_is_left_to_its_gate():
-    tasks = [schedule("T_QUIET", key).task_id for key in ("limited", "other")]
-    ScheduleTask.objects.filter(id=tasks[0]).update(limited=True)
-
-    [batch] = claim_ids(tasks, {"default": 100}, {}, "test", anybodys())
-
-    assert batch_row(batch).ids == [tasks[1]]
 
 
 def test_the_beat_started_last_is_right_and_a_type_without_limit_is_claimed_freely():

@@ -1,6 +1,6 @@
 """Every knob as a whole number, with a fraction and at its bounds: one round of a beat, a worker and the status.
 
-`make prove` adds the leases that nobody outlives, and the wheel at its most.
+`make prove` adds the leases that nobody outlives.
 """
 
 import logging
@@ -36,14 +36,12 @@ LEAST = {
     "RUN_LEASE_SECONDS": 1,
     "NODE_TTL_SECONDS": 0.000_003,
     "PLAN_AHEAD_SECONDS": 0.000_002,
-    "READ_AHEAD_SECONDS": 0,
     "STANDBY": 0,  # or nothing would be done
 }
 MOST = {
     "HEARTBEAT_SECONDS": 7 * 86_400 / 2 - 1,
     "NODE_SECONDS": 7 * 86_400 / 2 - 1,
     "PLAN_SECONDS": 7 * 86_400 / 2,
-    "READ_AHEAD_SECONDS": 0,
     "STANDBY": 0,
 }
 # With these at their least, nobody is alive for long enough to be given anything.
@@ -55,7 +53,6 @@ BOUNDS = {
 if FULL:
     BOUNDS |= {
         "all at their least": {name: range_of(name).least for name in NUMBERS} | LEAST,
-        "the wheel at its most": {"LOOK_SECONDS": 0.000_001, "READ_AHEAD_SECONDS": 4.095},
     }
 
 

@@ -4,7 +4,6 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from django.utils import timezone
 
 from tasks_app.client import reschedule
 from tasks_app.core.errors import InvalidTask
@@ -14,7 +13,7 @@ from tasks_app.engine.beat.overdue import carry_out
 from tasks_app.engine.operations import quarantine as orders
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_task
-from tasks_app.lifecycle.claim import claim_ids, peek, read_ahead
+from tasks_app.lifecycle.claim import claim_chosen, peek
 from tasks_app.lifecycle.installation import look, quarantine
 from tasks_app.lifecycle.overdue import step
 from tasks_app.lifecycle.start import start
@@ -61,10 +60,7 @@ def test_after_a_long_silence_what_is_overdue_waits_and_the_rest_goes_on():
         "low": False,
     }
     assert shown.limited == {}
-    assert read_ahead(anybodys(), ["default"], timezone.now().timestamp() + 5, 10) == [
-        (pytest.approx(row(new[0]).due_at.timestamp(), abs=1e-3), new[0])
-    ]
-    assert claim_ids(held, {"default": 5}, {}, "test", anybodys()) == []
+    assert claim_chosen(held, "default", 5, {}, "test", anybodys()) == []
     run_due()
 
     assert statuses(*held, *limited) == ["INIT"] * 4

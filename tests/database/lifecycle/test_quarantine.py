@@ -18,7 +18,7 @@ from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_task
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.alarms.incidents import note, tell_due
-from tasks_app.lifecycle.claim import claim_ids
+from tasks_app.lifecycle.claim import claim_chosen
 from tasks_app.lifecycle.installation import look, quarantine, read_facts, touch
 from tasks_app.lifecycle.start import start
 from tasks_app.management.commands.quarantine import Command
@@ -178,7 +178,7 @@ def test_in_quarantine_nothing_is_claimed_in_any_way():
     quarantine("a test")
 
     assert claim_due() == []  # by shard, and by type
-    assert claim_ids([plain], {"default": 5}, {}, "test", anybodys()) == []
+    assert claim_chosen([plain], "default", 5, {}, "test", anybodys()) == []
     assert TaskBatch.objects.count() == 0
 
     Installation.objects.update(state="ACTIVE")

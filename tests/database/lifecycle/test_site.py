@@ -21,7 +21,7 @@ from tasks_app.engine.watch.alive import all_slots, who_is_missing
 from tasks_app.engine.watch.fleet_status import pauses
 from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.why import why_task
-from tasks_app.lifecycle.claim import claim_ids
+from tasks_app.lifecycle.claim import claim_chosen
 from tasks_app.lifecycle.installation import look, touch
 from tasks_app.lifecycle.site import LANE_PATIENCE_SECONDS, activate, open_chosen, resume_step, see_to, stand_by
 from tasks_app.metrics.reading import read as scrape
@@ -82,7 +82,7 @@ def test_a_site_that_stands_by_gets_nothing_from_any_statement():
     with at("b"):
         assert leases("beat at b").run_once() == {}
         assert claim_due() == []
-        assert claim_ids([task], dict.fromkeys(LANES, 10), {}, "b", anybodys()) == []
+        assert claim_chosen([task], "default", 10, {}, "b", anybodys()) == []
     assert state(task) == State("INIT", due=True)
     number = claimed("x")
     with at("b"):

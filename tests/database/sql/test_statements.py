@@ -53,7 +53,7 @@ def test_a_statement_of_the_hot_path_is_whole_in_its_file_and_its_repeated_parts
         assert _LEFT_OUT.sub("", _with_parts(part)) in _LEFT_OUT.sub("", text), part
 
 
-FOR_EACH_BATCH = ("peek", "read_ahead", "claim", "claim_ids", "claim_in_order", "claim_chosen", "claim_limited")
+FOR_EACH_BATCH = ("peek", "claim", "claim_in_order", "claim_chosen", "claim_limited")
 FOR_EACH_BATCH += ("start", "mark_success", "insert_tasks", "insert_alike", "insert_new_alike")
 FOR_EACH_EDIT = ("insert_task", "insert_over", "move_alone", "replace_alone", "cancel")
 
