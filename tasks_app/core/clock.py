@@ -43,3 +43,7 @@ class DatabaseClock:
         if self._offset is None:
             raise RuntimeError("the database's clock was never asked; call learn() first")
         return time.monotonic() + self._offset
+
+    def earliest(self) -> float:
+        """The same, at the early end of what the answers allow: the database's clock is not behind it."""
+        return time.monotonic() + self._least

@@ -253,7 +253,8 @@ class Dispatcher:
         rows = ceil(conf().BATCH_MAX / len(self._shards))
         # What has come meanwhile and is due before it is not for us.
         share = LaneShare(view.lane, rows, self._herd_room(view), Place(view.next_due - ROUNDING_SECONDS))
-        ahead, begun = view.next_due - now + HAIR_SECONDS, time.monotonic()
+        # By the early end of what is known of the clock: a claim that ends just before the due time gets nothing.
+        ahead, begun = view.next_due - self._clock.earliest() + HAIR_SECONDS, time.monotonic()
         batches = claim([share], self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
         self._herd.note_claim(view, batches, time.monotonic() - begun)
         if batches:
