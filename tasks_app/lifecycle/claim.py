@@ -21,7 +21,7 @@ class LaneView:
     next_due: float | None  # epoch seconds, database clock
     waiting: int  # batches that this dispatcher claimed and nobody started
     slots: int  # live worker slots
-    herd: int = 0  # tasks that are due at that moment, if it is close; up to about HERD_COUNTED
+    same_due: int = 0  # tasks that are due at that moment, if it is close; up to about MOST_COUNTED
 
 
 class Place(NamedTuple):
@@ -83,13 +83,13 @@ class _Peek(NamedTuple):
     slots: int
     clock: float
     besides: str | None
-    herd: int
+    same_due: int
     oldest: float | None
 
 
 # Of tasks that are due at one moment, so many are counted, from so many seconds before it on: more than a look waits.
-HERD_COUNTED = 4_000
-HERD_SECONDS = 1.5
+MOST_COUNTED = 4_000
+COUNT_WITHIN_SECONDS = 1.5
 
 
 def peek(
@@ -101,10 +101,10 @@ def peek(
     *,
     waiting_from: float = -inf,
     besides: bool = False,
-    herds: bool = False,
+    masses: bool = False,
 ) -> Peeked:
     """Every lane's capacity, and the earliest due moment of the limited types and of those in `probe`: of what is due
-    from the moment in `since` on, or of all that is due. `herds`: and how much is due at that moment. Of the batches
+    from the moment in `since` on, or of all that is due. `masses`: and how much is due at that moment. Of the batches
     that wait, those count that were claimed from `waiting_from` on."""
     params = {
         "lanes": list(LANES),
@@ -116,13 +116,13 @@ def peek(
         "waiting_from": waiting_from,
         "node_ttl": conf().NODE_TTL_SECONDS,
         "besides": besides,
-        "close": HERD_SECONDS if herds else 0.0,
-        "many": ceil(HERD_COUNTED / max(len(shards), 1)),
+        "close": COUNT_WITHIN_SECONDS if masses else 0.0,
+        "many": ceil(MOST_COUNTED / max(len(shards), 1)),
     }
     rows = [_Peek(*row) for row in run("peek", params)]
     return Peeked(
         [
-            LaneView(row.lane, row.next_due, row.waiting, row.slots, row.herd)
+            LaneView(row.lane, row.next_due, row.waiting, row.slots, row.same_due)
             for row in rows
             if row.task_type is None and row.lane
         ],

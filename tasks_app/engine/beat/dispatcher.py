@@ -35,11 +35,11 @@ from .batch_size import BatchSizes
 from .brakes import Brakes
 from .crowds import Crowds
 from .gates import Gates
-from .herd import Herd
 from .lead import HAIR_SECONDS, Lead
 from .listener import Listener
 from .publisher import LanesRefused, PublishFailed
 from .rows_asked import RowsAsked
+from .time_wheel import TimeWheel
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class Dispatcher:
         self._listener = listener
         self._batch_sizes = BatchSizes()
         self._lead = Lead()
-        self._herd = Herd(self._lead)
+        self._wheel = TimeWheel(self._lead)
         self._gates = Gates(name)
         self._brakes = Brakes()
         self._shards: Mapping[int, int] = {}
@@ -134,12 +134,12 @@ class Dispatcher:
 
     def hand_out_all(self) -> None:
         """What is held for its moment, too: this beat may not be there then."""
-        if held := self._herd.take(inf):
+        if held := self._wheel.take(inf):
             self._hand_out(held)
 
     def give_back_held(self) -> None:
         """The same, if it can't be published."""
-        if held := self._herd.take(inf):
+        if held := self._wheel.take(inf):
             self._take_back(held)
 
     def wake(self, due: float = -inf) -> None:
@@ -170,25 +170,25 @@ class Dispatcher:
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now + self._ahead, self._empty_handed, self._part)
-        wait = min([wait, *(max(moment - now, 0.0) for moment in self._herd_moments(now))])
+        wait = min([wait, *(max(moment - now, 0.0) for moment in self._wheel_times(now))])
         return min(wait, self._gates.wait_seconds(self._room(), now, _busy_poll(self._part)))
 
-    def _herd_moments(self, now: float) -> Iterator[float]:
+    def _wheel_times(self, now: float) -> Iterator[float]:
         """When one is to be claimed, and what is held of one to be published."""
-        if self._herd.next is not None:
-            yield self._herd.next
-        yield from map(self._herd.begins, self._herds(now))
+        if self._wheel.next is not None:
+            yield self._wheel.next
+        yield from map(self._wheel.begins, self._masses(now))
 
-    def _herds(self, now: float) -> list[LaneView]:
+    def _masses(self, now: float) -> list[LaneView]:
         """Lanes with one of which more can be claimed. None where tenants share lanes: those that have few are let
         through when theirs is due, and would find all batches claimed."""
         if self._several:  # there was one when they were counted
             return []
-        found = self._herd.coming(self._lanes, now)
-        return [view for view in found if view.lane not in self._gates.held_lanes and self._herd_room(view) > 0]
+        found = self._wheel.coming(self._lanes, now)
+        return [view for view in found if view.lane not in self._gates.held_lanes and self._mass_room(view) > 0]
 
-    def _herd_room(self, view: LaneView) -> int:
-        return _credit(view, self._part) - self._herd.held()[view.lane]
+    def _mass_room(self, view: LaneView) -> int:
+        return _credit(view, self._part) - self._wheel.held()[view.lane]
 
     def _announce(self, moment: float) -> None:
         self._listener.announce(moment)
@@ -201,7 +201,7 @@ class Dispatcher:
         """Of what has a limit and what has none, the one that got something last comes last, and so does one that
         failed: else a backlog of the one would leave the other no room."""
         self._empty_handed = set()
-        yield self._counted(self._herd.take(self._clock.now()) if self._clock.known else [])
+        yield self._counted(self._wheel.take(self._clock.now()) if self._clock.known else [])
         for one in (self._claim_limited, *plain) if self._limited_first else (*plain, self._claim_limited):
             try:
                 claimed = one()
@@ -229,7 +229,7 @@ class Dispatcher:
             *(partial(self._claim_light, lane) for lane in crowded),
             partial(self._claim_due, backlog - set(crowded)),
             *(partial(self._claim_shared, lane) for lane in crowded),
-            self._claim_herd,
+            self._claim_mass,
         ]
 
     def _claim_due(self, lanes: Set[str]) -> list[ClaimedBatch]:
@@ -244,22 +244,22 @@ class Dispatcher:
             self._learn(share, [batch for batch in batches if batch.lane == share.lane], sizes)
         return self._let_through(batches)
 
-    def _claim_herd(self) -> list[ClaimedBatch]:
+    def _claim_mass(self) -> list[ClaimedBatch]:
         """A large batch of what is due at one moment in masses. It is held, so there is nothing to publish."""
         now = self._clock.now() if self._clock.known else -inf
-        view = next((view for view in self._herds(now) if self._herd.begins(view) <= now), None)
+        view = next((view for view in self._masses(now) if self._wheel.begins(view) <= now), None)
         if view is None:
             return []
         rows = ceil(conf().BATCH_MAX / len(self._shards))
         # What has come meanwhile and is due before it is not for us.
-        share = LaneShare(view.lane, rows, self._herd_room(view), Place(view.next_due - ROUNDING_SECONDS))
+        share = LaneShare(view.lane, rows, self._mass_room(view), Place(view.next_due - ROUNDING_SECONDS))
         # By the early end of what is known of the clock: a claim that ends just before the due time gets nothing.
         ahead, begun = view.next_due - self._clock.earliest() + HAIR_SECONDS, time.monotonic()
         batches = claim([share], self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
-        self._herd.note_claim(view, batches, time.monotonic() - begun)
+        self._wheel.note_claim(view, batches, time.monotonic() - begun)
         if batches:
             self._rows_asked.learn(view.lane, batches)
-        self._herd.hold(self._let_through(batches), view)
+        self._wheel.hold(self._let_through(batches), view)
         return []
 
     def _sizes(self, next_due: float) -> dict[str, int]:
@@ -442,7 +442,7 @@ class Dispatcher:
             self._since,
             waiting_from=self._waiting_from,
             besides=besides,
-            herds=not self._several,
+            masses=not self._several,
         )
         self._waiting_from = seen.waiting_from - ROUNDING_SECONDS
         self._clock.learn(seen.clock, asked, time.monotonic())
@@ -455,7 +455,7 @@ class Dispatcher:
                 self._since[view.lane] = Place(min(begun, view.next_due or begun) - ROUNDING_SECONDS)
         lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
         # What is held waits for nobody's slot yet. Somebody may have given it back.
-        held = self._herd.held()
+        held = self._wheel.held()
         lanes = [replace(view, waiting=max(view.waiting - held[view.lane], 0)) for view in lanes]
         if self._gates.held_lanes:
             lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._part)

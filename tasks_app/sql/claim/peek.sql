@@ -9,7 +9,7 @@
 -- What is held back (see claim) is not looked at.
 -- Batches are counted from `waiting_from` on, when the first was claimed of those that waited at the last look. An index that
 -- has all open batches is full of entries of those that were open a minute ago.
--- Of a lane whose next moment is close, `herd` tells how many are due at that very moment, up to `many` in each shard.
+-- Of a lane whose next moment is close, `same_due` says how many are due at that very moment, up to `many` in each shard.
 WITH l AS MATERIALIZED (
     SELECT given.lane, greatest(to_timestamp(given.since), held.before) AS since, coalesce(held.before, '-infinity') AS held
     FROM unnest(%(lanes)s::text[], %(since)s::float8[]) WITH ORDINALITY AS given(lane, since, place)
@@ -43,7 +43,7 @@ SELECT NULL AS task_type, l.lane, date_part('epoch', next.due_at) AS next_due,
                WHERE t.shard = s.shard AND t.lane = l.lane AND NOT t.limited AND t.wait_at = next.due_at
                LIMIT %(many)s)
            ) AS same
-       ) ELSE 0 END AS herd,
+       ) ELSE 0 END AS same_due,
        (SELECT date_part('epoch', min(u.claimed_at)) FROM unstarted u WHERE u.lane = l.lane) AS oldest
 FROM l
 LEFT JOIN LATERAL (

@@ -85,10 +85,10 @@ def test_a_beat_whose_broker_was_away_publishes_again_what_nobody_has_started(be
 
 
 def hold_for_its_moment(beat: PunctualBeat) -> int:
-    """A task of a herd that is due in an hour."""
+    """A task of a mass that is due in an hour."""
     task = schedule("T_QUIET", "held").task_id
     later = LaneView("default", (timezone.now() + timedelta(hours=1)).timestamp(), 0, 1)
-    beat._dispatcher._herd.hold(claim([LaneShare("default", 1, 1)], {}, beat._name, anybodys()), later)
+    beat._dispatcher._wheel.hold(claim([LaneShare("default", 1, 1)], {}, beat._name, anybodys()), later)
     return task
 
 

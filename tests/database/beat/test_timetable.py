@@ -78,7 +78,7 @@ def test_looks_do_not_step_over_what_is_passed():
     assert _read_of_the_timetable() - before < 50
 
 
-def test_a_claim_of_a_herd_goes_on_where_the_last_one_left_something():
+def test_a_claim_of_a_mass_goes_on_where_the_last_one_left_something():
     """All are due at one moment: the id tells where that was."""
     schedule_many("T_QUIET", [{"key": n} for n in range(1_000)], at=timezone.now() + timedelta(seconds=1))
     found, place = [], EVERYTHING

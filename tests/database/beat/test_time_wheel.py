@@ -10,7 +10,7 @@ from tasks_app.client import cancel, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
-from tasks_app.engine.beat import herd, lead
+from tasks_app.engine.beat import lead, time_wheel
 from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.listener import Listener
 from tasks_app.lifecycle import claim
@@ -23,7 +23,7 @@ from tests.support.marks import commits
 pytestmark = commits
 
 SIZE = 6
-ROW_SECONDS = 600.0  # that a claim is said to take for each: so a herd of six is claimed an hour before
+ROW_SECONDS = 600.0  # that a claim is said to take for each: so a mass of six is claimed an hour before
 
 
 @pytest.fixture(autouse=True)
@@ -31,10 +31,10 @@ def _world(settings, monkeypatch):
     """A worker with one slot, and hours where there are milliseconds otherwise."""
     settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 3600.0, "BATCH_MAX": 2, "BATCH_UNSEEN": 2}
     nodes.report_worker(nodes.new_node_id(), "w1", 1, list(LANES))
-    monkeypatch.setattr(herd, "LEAST", SIZE)
-    monkeypatch.setattr(herd, "MOST_SECONDS", 10 * 3600.0)
+    monkeypatch.setattr(time_wheel, "LEAST", SIZE)
+    monkeypatch.setattr(time_wheel, "MOST_SECONDS", 10 * 3600.0)
     monkeypatch.setattr(lead, "MOST_WAY_SECONDS", 10 * 3600.0)
-    monkeypatch.setattr(claim, "HERD_SECONDS", 10 * 3600.0)
+    monkeypatch.setattr(claim, "COUNT_WITHIN_SECONDS", 10 * 3600.0)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def published() -> list[ClaimedBatch]:
 def dispatcher(published):
     listener = Listener(nodes.new_node_id())
     dispatcher = Dispatcher("test", published.extend, listener)
-    dispatcher._herd._row = ROW_SECONDS
+    dispatcher._wheel._row = ROW_SECONDS
     yield dispatcher
     listener.close()
 
@@ -56,7 +56,7 @@ def look(dispatcher: Dispatcher, times: int = 12):
     return [dispatcher.run_once(anybodys(), conf().SHARDS) for _ in range(times)][-1]
 
 
-def herd_in(seconds: float, size: int = SIZE, **options: object) -> list[int]:
+def mass_in(seconds: float, size: int = SIZE, **options: object) -> list[int]:
     at = timezone.now() + timedelta(seconds=seconds)
     return [one.task_id for one in schedule_many("T_QUIET", [{"key": n} for n in range(size)], at=at, **options)]
 
@@ -71,7 +71,7 @@ def moment_is_near(dispatcher: Dispatcher) -> None:
 
 
 def test_it_is_claimed_before_its_moment_and_published_when_that_is_near(dispatcher, published):
-    ids = herd_in(3000)
+    ids = mass_in(3000)
 
     answer = look(dispatcher)
 
@@ -84,7 +84,7 @@ def test_it_is_claimed_before_its_moment_and_published_when_that_is_near(dispatc
 
 
 def test_it_is_claimed_although_the_beat_thinks_it_is_later_than_it_is(dispatcher):
-    ids = herd_in(3000)
+    ids = mass_in(3000)
     dispatcher.run_once(anybodys(), conf().SHARDS)
     dispatcher._clock._offset += 10.0  # the middle of what its answers allow, which is wrong by half of them
 
@@ -102,7 +102,7 @@ def test_it_is_claimed_although_the_beat_thinks_it_is_later_than_it_is(dispatche
     ],
 )
 def test_it_is_not_claimed_early_for_nothing(dispatcher, seconds, size):
-    ids = herd_in(seconds, size)
+    ids = mass_in(seconds, size)
 
     look(dispatcher)
 
@@ -111,14 +111,14 @@ def test_it_is_not_claimed_early_for_nothing(dispatcher, seconds, size):
 
 def test_the_beat_looks_again_when_its_time_comes(dispatcher, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 7200.0}
-    herd_in(SIZE * ROW_SECONDS + conf().BATCH_MAX * ROW_SECONDS + 1000)
+    mass_in(SIZE * ROW_SECONDS + conf().BATCH_MAX * ROW_SECONDS + 1000)
 
     assert 0 < look(dispatcher).wait_seconds == pytest.approx(1000, abs=60)
 
 
 def test_no_more_of_it_is_claimed_than_may_wait_for_a_slot(dispatcher, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 2}
-    ids = herd_in(3000, 40)
+    ids = mass_in(3000, 40)
 
     look(dispatcher)
 
@@ -127,7 +127,7 @@ def test_no_more_of_it_is_claimed_than_may_wait_for_a_slot(dispatcher, settings)
 
 
 def test_what_is_due_before_it_is_not_held_up_by_what_is_held(dispatcher, published):
-    herd_in(3000, 40)
+    mass_in(3000, 40)
     look(dispatcher)
 
     other = schedule("T_QUIET", "other").task_id
@@ -139,7 +139,7 @@ def test_what_is_due_before_it_is_not_held_up_by_what_is_held(dispatcher, publis
 
 def test_what_came_after_the_look_and_is_due_before_it_is_not_held_with_it(dispatcher, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 3600.0}  # no other look, however slow this machine is
-    herd_in(3000)
+    mass_in(3000)
     dispatcher.run_once(anybodys(), conf().SHARDS)
 
     other = schedule("T_QUIET", "other", delay=2900).task_id
@@ -150,7 +150,7 @@ def test_what_came_after_the_look_and_is_due_before_it_is_not_held_with_it(dispa
 
 
 def test_it_is_not_claimed_while_something_is_due_elsewhere_before_that_would_be_through(dispatcher):
-    ids = herd_in(3000)
+    ids = mass_in(3000)
     schedule("T_QUIET", "urgent", delay=300, lane="high")
 
     look(dispatcher)
@@ -160,7 +160,7 @@ def test_it_is_not_claimed_while_something_is_due_elsewhere_before_that_would_be
 
 def test_what_is_published_of_it_waits_for_a_slot_as_anything_does(dispatcher, published, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 2}
-    herd_in(3000, 40)
+    mass_in(3000, 40)
     look(dispatcher)
 
     schedule_many("T_QUIET", [{"key": f"due {n}"} for n in range(40)])
@@ -173,7 +173,7 @@ def test_what_is_published_of_it_waits_for_a_slot_as_anything_does(dispatcher, p
 
 
 def test_a_beat_that_has_no_shard_left_publishes_what_it_holds(dispatcher, published):
-    ids = herd_in(3000)
+    ids = mass_in(3000)
     look(dispatcher)
 
     dispatcher.run_once({}, conf().SHARDS)
@@ -192,7 +192,7 @@ def test_a_beat_that_has_no_shard_left_publishes_what_it_holds(dispatcher, publi
 def test_there_is_time_to_claim_it(settings, monkeypatch, row_seconds, size):
     monkeypatch.undo()
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCH_MAX": 2_000}
-    one = herd.Herd(lead.Lead())
+    one = time_wheel.TimeWheel(lead.Lead())
     one._row = row_seconds
     view = LaneView("default", 1_000.0, 0, 2, size)
 
@@ -201,7 +201,7 @@ def test_there_is_time_to_claim_it(settings, monkeypatch, row_seconds, size):
 
 
 def test_one_whose_rows_somebody_has_locked_is_left_until_it_is_due():
-    one, view = herd.Herd(lead.Lead()), LaneView("default", 1e9, 0, 2, 16_000)
+    one, view = time_wheel.TimeWheel(lead.Lead()), LaneView("default", 1e9, 0, 2, 16_000)
 
     one.note_claim(view, [], 0.1)
 
@@ -211,7 +211,7 @@ def test_one_whose_rows_somebody_has_locked_is_left_until_it_is_due():
 
 def test_where_tenants_share_a_lane_nothing_of_it_is_claimed_early(dispatcher):
     Tenant.objects.create(name="acme")
-    ids = herd_in(3000)
+    ids = mass_in(3000)
 
     look(dispatcher)
 
@@ -219,7 +219,7 @@ def test_where_tenants_share_a_lane_nothing_of_it_is_claimed_early(dispatcher):
 
 
 def test_a_task_that_is_changed_while_it_is_held_is_not_run_with_the_others(dispatcher, published):
-    ids = herd_in(3000)
+    ids = mass_in(3000)
     look(dispatcher)
 
     cancel("T_QUIET", 0)
@@ -232,7 +232,7 @@ def test_a_task_that_is_changed_while_it_is_held_is_not_run_with_the_others(disp
 
 def test_what_was_given_back_is_due_again_and_its_batch_is_nobodys(dispatcher, published):
     """A beat took over from this one, or this one was in doubt."""
-    ids = herd_in(3000)
+    ids = mass_in(3000)
     look(dispatcher)
 
     return_unstarted(["test"])

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from tasks_app.conf import conf
-from tasks_app.lifecycle.claim import HERD_COUNTED, ClaimedBatch, LaneView
+from tasks_app.lifecycle.claim import MOST_COUNTED, ClaimedBatch, LaneView
 
 from .lead import Lead
 
@@ -20,7 +20,7 @@ _LARGE = 500  # rows of a claim, if what any claim takes is little of it
 _WEIGHT = 0.2  # of the last one in a mean
 
 
-class Herd:
+class TimeWheel:
     def __init__(self, lead: Lead) -> None:
         self._lead = lead
         self._row = 20e-6  # seconds that a claim takes for each row
@@ -34,19 +34,21 @@ class Herd:
         return [
             view
             for view in lanes
-            if view.herd >= LEAST
+            if view.same_due >= LEAST
             and self._in_vain.get(view.lane) != view.next_due
             and now + self._claim_seconds(view) < first - self._lead.seconds
         ]
 
     def begins(self, view: LaneView) -> float:
         """When the first of it is claimed: with time for one claim more than it takes."""
-        seconds = self._row * view.herd + self._claim_seconds(view) if view.herd < HERD_COUNTED else MOST_SECONDS
+        seconds = (
+            self._row * view.same_due + self._claim_seconds(view) if view.same_due < MOST_COUNTED else MOST_SECONDS
+        )
         return view.next_due - self._lead.seconds - min(seconds, MOST_SECONDS)
 
     def _claim_seconds(self, view: LaneView) -> float:
         """However slow claims have been: else none would be made any more, and nobody would see that they are not."""
-        return min(self._row * min(conf().BATCH_MAX, view.herd), MOST_SECONDS / 2)
+        return min(self._row * min(conf().BATCH_MAX, view.same_due), MOST_SECONDS / 2)
 
     def note_claim(self, view: LaneView, batches: Sequence[ClaimedBatch], seconds: float) -> None:
         rows = sum(batch.size for batch in batches)
