@@ -5,6 +5,7 @@ are settled."""
 
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from uuid import UUID
 
 import pytest
@@ -18,6 +19,7 @@ from tasks_app.engine.worker import watchdog
 from tasks_app.engine.worker.batch_run import BatchRun
 from tasks_app.engine.worker.callbacks import end_callbacks, endpoints, lines
 from tasks_app.engine.worker.callbacks.batch import OpenBatch
+from tasks_app.engine.worker.callbacks.clerk import hand_over
 from tasks_app.engine.worker.callbacks.endpoints import endpoint_of
 from tasks_app.engine.worker.callbacks.switchboard import switchboard
 from tasks_app.engine.worker.executor import BatchReport, run_batch
@@ -289,6 +291,19 @@ def test_the_success_of_a_try_releases_what_waits_while_its_own_batch_is_still_o
     wait_until(lambda: len({row(one).due_at for one in waiting} & far) == 0, PATIENCE)
     slow.await_calls()
     slow.may_answer.set()
+
+
+def test_what_surrounds_a_batch_ends_with_no_error_if_there_was_none(quick):
+    task, ends = callback(quick), []
+    [claimed] = claim_due()
+    run = BatchRun(start(UUID(claimed.batch_no), "worker-1"), REGISTRY.get(HTTP_CALLBACK))
+    with ExitStack() as around:
+        around.push(lambda *error: ends.append(error))
+        hand_over(run, around)
+
+    wait_until(lambda: ends, PATIENCE)
+    assert ends == [(None, None, None)]
+    wait_success(task)
 
 
 def test_a_batch_that_can_not_be_settled_does_not_end_the_others(quick, slow, caplog):
