@@ -9,6 +9,7 @@ quarter less, and a third of the time: then the object in its column of JSON nam
 import binascii
 import os
 from collections.abc import Sequence
+from typing import overload
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -139,6 +140,14 @@ def as_json(value: object) -> object:
     if type(value) is dict and len(value) == 1 and isinstance(found := value.get(RESERVED), str):
         return Encrypted(found)
     return value
+
+
+@overload
+def as_text(value: str) -> str: ...
+
+
+@overload
+def as_text(value: str | None) -> str | None: ...
 
 
 def as_text(value: str | None) -> str | None:

@@ -5,7 +5,7 @@ That costs a fraction of a request for each, and most calls with many tasks are 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import EARLIEST, InvalidTask, latest_instant
@@ -46,9 +46,9 @@ class Alike(Sequence[Request]):
     def __len__(self) -> int:
         return len(self.keys)
 
-    def __getitem__(self, place: int) -> Request:
+    def __getitem__(self, place: int) -> Request:  # type: ignore[override]  # nobody asks for a slice
         tenant, task_type, _ = self.like.unit
-        changed: dict[str, object] = {"unit": (tenant, task_type, self.keys[place])}
+        changed: dict[str, Any] = {"unit": (tenant, task_type, self.keys[place])}
         if self._ats is not None:
             changed["at"] = self._ats[place]
         if self._payloads is not None:
@@ -77,9 +77,7 @@ class Alike(Sequence[Request]):
             yield Part([keys[place].encode() for place in places], times, texts)
 
 
-def alike(
-    like: Request, tasks: Sequence[Mapping[str, object]], one_by_one: Callable[[], list[Request]]
-) -> Alike | None:
+def alike(like: Request, tasks: Sequence[Mapping[str, Any]], one_by_one: Callable[[], list[Request]]) -> Alike | None:
     """These tasks, of which `like` is the first; None if they differ in more, or if one is surely wrong."""
     _, task_type, _ = like.unit
     fields = tasks[0].keys()
@@ -107,7 +105,7 @@ def alike(
     return Alike(like, keys, ats, payloads, one_by_one)
 
 
-def _checked_keys(keys: list) -> list[str]:
+def _checked_keys(keys: list[Any]) -> list[str]:
     """Together looked through for what few have, and one by one if one of them has it."""
     if (
         set(map(type, keys)) == {str}

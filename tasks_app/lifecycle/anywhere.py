@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from operator import itemgetter
+from typing import Any
 
 from tasks_app.conf import conf
 from tasks_app.models import PastTask, ScheduleTask
@@ -56,7 +57,7 @@ def _live_of(unit: Unit) -> TaskFields | None:
 
 def _past_of(unit: Unit) -> TaskFields | None:
     tenant, task_type, key = unit
-    rows = run("past_current", {"tenant": tenant, "type": task_type, "key": key} | hot_times())
+    rows = run("past_current", hot_times() | {"tenant": tenant, "type": task_type, "key": key})
     return next(_read(PastTask, rows), None)
 
 
@@ -71,9 +72,9 @@ def _past(
     return {row.id: row for row in _read(PastTask, rows)}
 
 
-def _read(model: type[TaskFields], rows: Iterable[Sequence]) -> Iterator[TaskFields]:
+def _read(model: type[TaskFields], rows: Iterable[Sequence[Any]]) -> Iterator[TaskFields]:
     """Rows with the columns of a task, and those of the past with what only it knows."""
-    names, in_order, confidential = _fields_of(model)
+    names, in_order, confidential = _fields_of(model)  # type: ignore[arg-type]  # a class is hashable
     for row in map(in_order, rows):
         values = list(row)
         for place, as_read in confidential:
@@ -82,7 +83,9 @@ def _read(model: type[TaskFields], rows: Iterable[Sequence]) -> Iterator[TaskFie
 
 
 @cache
-def _fields_of(model: type[TaskFields]) -> tuple[list[str], itemgetter, list[tuple[int, Callable]]]:
+def _fields_of(
+    model: type[TaskFields],
+) -> tuple[list[str], Callable[[Sequence[Any]], tuple[Any, ...]], list[tuple[int, Callable[[Any], Any]]]]:
     """The fields that a row has, what brings it into their order, and which of them may be encrypted."""
     names = (*columns_of("columns"), "retention", "worker")
     fields = [field for field in model._meta.concrete_fields if field.attname in names]

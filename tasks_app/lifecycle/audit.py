@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from tasks_app.core.errors import InvalidTask
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     subject: str
     outcome: str
     task_id: int | None = None
-    detail: dict | None = None
+    detail: dict[str, Any] | None = None
     tenant: str | None = None  # whose task or job it is; None: what all tenants share
     task_type: str | None = None
 

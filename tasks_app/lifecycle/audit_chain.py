@@ -75,7 +75,8 @@ def trim() -> int:
 
 def lock_trails(*, wait: bool) -> bool:
     """Until the end of the transaction."""
-    return run("lock_trails", {"wait": wait})[0][0]
+    ((locked,),) = run("lock_trails", {"wait": wait})
+    return bool(locked)
 
 
 def entry_of(row: Sequence[object]) -> dict[str, object]:
@@ -135,6 +136,7 @@ def _strike(ids: Sequence[int], found: Sequence[Waiting]) -> int:
     left = set(ids).difference(int(str(one.entry["id"])) for one in found)
     if not left:
         return 0
+    gone: int
     ((gone, others),) = run("strike_waiting", {"ids": sorted(left)})
     if gone:
         log.error("audit.entries_missing count=%d: they were deleted before they had a place", gone)
@@ -166,7 +168,7 @@ def _link(found: Sequence[Waiting], heads: dict[str, Head | None], now: datetime
     if not found:
         return
     names = ("tenants", "places", "entries", "ats", "digests", "hashes")
-    columns: dict[str, list] = {name: [] for name in names}
+    columns: dict[str, list[object]] = {name: [] for name in names}
     for entry, digest in found:
         tenant = trail_of(entry)
         head = heads[tenant]

@@ -4,7 +4,7 @@ The run is the fence: a report names the run that it is about, and counts only w
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from typing import NamedTuple
@@ -80,7 +80,7 @@ def settle_early(batch_no: UUID, ids: Sequence[int]) -> None:
         fail(batch_no, sorted(failed, key=lambda one: one[0]))
 
 
-def _come_home(statement: str, params: dict[str, object]) -> list[Home]:
+def _come_home(statement: str, params: Mapping[str, object]) -> list[Home]:
     waiting = timers()
     with atomic(savepoint=False) if waiting else nullcontext():
         home = [Home(*row) for row in run(statement, params)]

@@ -6,6 +6,7 @@ planner: jobs/replanning.py.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 from uuid import uuid4
 
 from django.db import IntegrityError
@@ -13,13 +14,13 @@ from django.db import IntegrityError
 from tasks_app.core.calendars import checked_days, checked_weekdays, refuse_both
 from tasks_app.core.errors import InvalidTask, NameTaken, NotThere, StaleRevision, nearest, shown
 from tasks_app.core.phrases import counted
+from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.quotas import refuse_archived
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models import Calendar, JobDefinition
 from tasks_app.models.calendar import CALENDAR_NAME_LENGTH
-from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
 MOST_CALENDARS = 1_000  # of one tenant
@@ -49,7 +50,7 @@ def create(request: CalendarRequest, operator: Operator, *, tenant: str = DEFAUL
             raise InvalidTask(f"tenant {tenant!r} has {MOST_CALENDARS:,} calendars, which is the most. Delete some.")
         try:
             with atomic():
-                made = Calendar.objects.create(tenant=tenant, created_by=operator.name, **values)
+                made: Calendar = Calendar.objects.create(tenant=tenant, created_by=operator.name, **values)
         except IntegrityError as error:
             raise _name_taken(error, tenant, values["name"]) from None
         made.refresh_from_db()
@@ -59,7 +60,7 @@ def create(request: CalendarRequest, operator: Operator, *, tenant: str = DEFAUL
 
 def edit(
     calendar_id: int,
-    changes: Mapping[str, object],
+    changes: Mapping[str, Any],
     operator: Operator,
     *,
     tenant: str = DEFAULT_TENANT,
@@ -129,7 +130,7 @@ def add_days(
 
 def lock(tenant: str, calendar_id: object, revision: int | None = None) -> Calendar:
     number = calendar_id if isinstance(calendar_id, int) and 0 < calendar_id < 2**63 else -1
-    calendar = Calendar.objects.select_for_update().filter(tenant=tenant, id=number).first()
+    calendar: Calendar | None = Calendar.objects.select_for_update().filter(tenant=tenant, id=number).first()
     if calendar is None:
         raise NotThere(f"there is no calendar {shown(calendar_id)}.")
     if revision is not None and calendar.revision != revision:
@@ -140,8 +141,8 @@ def lock(tenant: str, calendar_id: object, revision: int | None = None) -> Calen
     return calendar
 
 
-def _columns(request: CalendarRequest) -> dict:
-    values = {
+def _columns(request: CalendarRequest) -> dict[str, Any]:
+    values: dict[str, Any] = {
         "name": checked_name("name", request.name, CALENDAR_NAME_LENGTH),
         "weekdays": checked_weekdays(request.weekdays),
         "days_off": checked_days("days_off", request.days_off),
@@ -151,7 +152,7 @@ def _columns(request: CalendarRequest) -> dict:
     return values
 
 
-def _as_told(calendar: Calendar) -> dict:
+def _as_told(calendar: Calendar) -> dict[str, Any]:
     """What an audit entry keeps of a calendar, before and after: of long lists only how many."""
     told = asdict(CalendarRequest(**{name: getattr(calendar, name) for name in FIELDS}))
     return {
@@ -160,12 +161,12 @@ def _as_told(calendar: Calendar) -> dict:
     } | {"revision": calendar.revision}
 
 
-def _audit(operator: Operator, verb: str, outcome: str, calendar: Calendar, detail: dict) -> None:
+def _audit(operator: Operator, verb: str, outcome: str, calendar: Calendar, detail: dict[str, Any]) -> None:
     detail = detail | {"tenant": calendar.tenant, "name": calendar.name}
     audit(operator, verb, [Entry(f"calendar {calendar.id}", outcome, None, detail, calendar.tenant)])
 
 
-def _name_taken(error: IntegrityError, tenant: str, name: str) -> Exception:
+def _name_taken(error: Exception, tenant: str, name: str) -> Exception:
     if "punctual_calendar_name" not in str(error):
         return error
     return NameTaken(f"tenant {tenant!r} already has a calendar named {name!r}. Choose another name, or edit that one.")

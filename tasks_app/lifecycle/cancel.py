@@ -22,7 +22,7 @@ class Cancelled:
 def cancel(unit: Unit, reason: str, by: str) -> Cancelled:
     """Cancel the unit's live row; a unit that is finished or unknown stays as it is, and the answer says so."""
     tenant, task_type, key = unit
-    params = {"tenant": tenant, "type": task_type, "key": key, "reason": reason, "by": by}
+    params: dict[str, object] = {"tenant": tenant, "type": task_type, "key": key, "reason": reason, "by": by}
     params["told"] = "task.cancelled" in conf().kept_events
     for _ in range(ROUNDS):
         found = run("cancel", params)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import ceil, inf
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
-from tasks_app.sql import array, run
+from tasks_app.sql import Row, array, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Besides:
     turns: bool  # whether anybody waits for a turn in these shards
     subscriptions: bool  # whether any is active
     tenants: bool  # whether there are others than the usual one
-    gates: list[list]  # rows of the statement gates
+    gates: list[list[Any]]  # rows of the statement gates
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,11 @@ def peek(
             for row in rows
             if row.task_type is None and row.lane
         ],
-        {(row.task_type, row.lane): row.next_due for row in rows if row.task_type is not None},
+        {
+            (row.task_type, row.lane): row.next_due
+            for row in rows
+            if row.task_type and row.lane and row.next_due is not None
+        },
         rows[0].clock,
         next((Besides(**json.loads(row.besides)) for row in rows if row.besides is not None), None),
         min([row.oldest for row in rows if row.oldest is not None], default=rows[0].clock),
@@ -152,7 +156,10 @@ def claim_in_order(
     asked = _wanted([share]) | _held(shards) | {"with_ids": with_ids}
     rows = _run_claim("claim_in_order", asked, sizes, dispatcher)
     return ClaimedInOrder(
-        [ClaimedBatch(*batch, left_from=_place(left)) for *batch, left, _, _ in rows],
+        [
+            ClaimedBatch(batch_no, lane, task_type, size, left_from=_place(left))
+            for batch_no, lane, task_type, size, left, _, _ in rows
+        ],
         json.loads(rows[0][-1]) if rows else {},
         [id_ for *_, ids, _ in rows for id_ in ids or ()],
     )
@@ -176,7 +183,10 @@ def claim(
     rows = _run_claim("claim", asked, sizes, dispatcher)
     left = json.loads(rows[0][-1] or "{}") if rows else {}
     by_lane = {share.lane: left.get(str(number)) for number, share in enumerate(shares, 1)}
-    return [ClaimedBatch(*batch, left_from=_place(by_lane[batch[1]])) for *batch, _ in rows]
+    return [
+        ClaimedBatch(batch_no, lane, task_type, size, left_from=_place(by_lane[lane]))
+        for batch_no, lane, task_type, size, _ in rows
+    ]
 
 
 def _place(told: Sequence[float] | None) -> Place | None:
@@ -189,10 +199,12 @@ def pass_entries(shards: Collection[int]) -> float:
 
     Returns when that was, in epoch seconds: if the clock is set back to before that, it has to be noted anew.
     """
-    return max(noted for (noted,) in run("pass_entries", {"shards": array(shards), "lanes": list(LANES)}))
+    passed = run("pass_entries", {"shards": array(shards), "lanes": list(LANES)})
+    earliest: float = max(noted for (noted,) in passed)
+    return earliest
 
 
-def _wanted(shares: Sequence[LaneShare]) -> dict[str, list]:
+def _wanted(shares: Sequence[LaneShare]) -> dict[str, object]:
     return {
         "lanes": [share.lane for share in shares],
         "rows": [share.rows_per_shard for share in shares],
@@ -251,11 +263,15 @@ def read_due(
     }
     rows = [_Due(*row) for row in run("read_due", asked)]
     return DueRead(
-        [Stretch(row.shard, row.clock, row.seen, row.upto) for row in rows if row.tenant is None],
+        [
+            Stretch(row.shard, row.clock, row.seen, row.upto)
+            for row in rows
+            if row.shard is not None and row.clock is not None
+        ],
         [
             TenantRead(row.tenant, row.seen, row.first, row.ids or [], row.dues or [])
             for row in rows
-            if row.tenant is not None
+            if row.tenant is not None and row.first is not None
         ],
     )
 
@@ -282,7 +298,7 @@ def claim_chosen(
     shards: Mapping[int, int | None],
 ) -> list[tuple[ClaimedBatch, list[int]]]:
     """Claim those of the rows in one lane that are due; with each batch, which of them it has."""
-    asked = {"ids": array(ids), "lanes": [lane], "allowed": [batches]}
+    asked: dict[str, object] = {"ids": array(ids), "lanes": [lane], "allowed": [batches]}
     rows = _run_claim("claim_chosen", asked | _held(shards), sizes, dispatcher)
     return [(ClaimedBatch(*batch), held) for *batch, held in rows]
 
@@ -294,7 +310,7 @@ def claim_with(
     return [ClaimedBatch(*row) for row in _run_claim(statement, wanted, sizes, dispatcher)]
 
 
-def _run_claim(statement: str, wanted: Mapping[str, object], sizes: Mapping[str, int], dispatcher: str) -> list[tuple]:
+def _run_claim(statement: str, wanted: Mapping[str, object], sizes: Mapping[str, int], dispatcher: str) -> list[Row]:
     batching = {
         "limits": "{}",
         "ahead": 0.0,

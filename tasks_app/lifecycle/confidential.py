@@ -27,7 +27,7 @@ from tasks_app.core.confidential import (
     open_json,
 )
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.task import Failure, Outcome, Parents, Returned, Task
+from tasks_app.core.task import Failure, Parents, Returned, Task
 from tasks_app.models import JobDefinition, Tenant
 from tasks_app.models.schedule_task import TaskFields
 
@@ -51,7 +51,7 @@ class Payloads(NamedTuple):
     in_bytes: list[bytes | None]  # what is encrypted and not in the text
 
 
-def hide_payloads(units: Sequence[Unit], texts: Sequence[str], *, bound: bool = True) -> Payloads:
+def hide_payloads(units: Sequence[Unit], texts: Sequence[str | None], *, bound: bool = True) -> Payloads:
     """The payloads of new tasks, JSON texts, each encrypted if its tenant or its type asks for that.
 
     `bound`: by the quotas of tenants, which are about what was given, and not about what is stored of it.
@@ -159,7 +159,7 @@ class Opened(NamedTuple):
 
     tasks: list[Task]  # that can run
     ciphers: Mapping[int, Cipher]  # by task, of those that are encrypted
-    ended: Sequence[tuple[Task, Outcome]]  # that can't
+    ended: Sequence[tuple[Task, Failure | Returned]]  # that can't
 
 
 NOTHING_HIDDEN: Mapping[int, Cipher] = MappingProxyType({})
@@ -176,10 +176,10 @@ def open_tasks(tasks: list[Task], in_bytes: Mapping[int, bytes]) -> Opened:
         return Opened(tasks, NOTHING_HIDDEN, ())
     named = {number: _number(number) for number in {number for _, number in hidden}}
     numbers = {*named.values(), *(_number_of(one) for found in results.values() for one in found.values())}
-    keys = opened_keys(numbers - {None})
+    keys = opened_keys({number for number in numbers if number is not None})
     by_name = {name: keys[number] if number is not None else STRANGE for name, number in named.items()}
     ciphers: dict[int, Cipher] = {}
-    ended: dict[int, tuple[Task, Outcome]] = {}
+    ended: dict[int, tuple[Task, Failure | Returned]] = {}
     for task, number in hidden:
         try:
             key = _usable(by_name[number])
@@ -198,7 +198,7 @@ def open_tasks(tasks: list[Task], in_bytes: Mapping[int, bytes]) -> Opened:
     return Opened(runs, ciphers, list(ended.values()))
 
 
-def _end_of(error: Unreadable | KeyOutOfReach) -> Outcome:
+def _end_of(error: Unreadable | KeyOutOfReach) -> Failure | Returned:
     if isinstance(error, Unreadable):
         return Failure(UNREADABLE, str(error), final=True)
     return Returned(KEY_OUT_OF_REACH, str(error), delay=AGAIN_SECONDS)
@@ -221,7 +221,9 @@ def _hidden_results(text: str) -> dict[str, str]:
     return found
 
 
-def _open_parents(task: Task, envelopes: Mapping[str, str], keys: Mapping[int, object]) -> None:
+def _open_parents(
+    task: Task, envelopes: Mapping[str, str], keys: Mapping[int, DataKey | Unreadable | KeyOutOfReach]
+) -> None:
     if not envelopes:
         return
     parents = json.loads(task.parents.text)
@@ -244,11 +246,11 @@ def _number_of(envelope: str) -> int | None:
         return None
 
 
-def _key_of(envelope: str, keys: Mapping[int, object]) -> DataKey:
+def _key_of(envelope: str, keys: Mapping[int, DataKey | Unreadable | KeyOutOfReach]) -> DataKey:
     return _usable(keys[key_number(envelope)])
 
 
-def _usable(found: object) -> DataKey:
+def _usable(found: DataKey | Unreadable | KeyOutOfReach) -> DataKey:
     if not isinstance(found, DataKey):
         raise found
     return found

@@ -9,7 +9,7 @@ import base64
 import secrets
 from collections.abc import Collection
 from datetime import timedelta
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from django.db import IntegrityError
 from django.db.models.functions import Now
@@ -51,7 +51,17 @@ def opened_keys(numbers: Collection[int]) -> "dict[int, DataKey | Unreadable | K
     return found
 
 
-def newest_keys(tenants: Collection[str], *, only_if_asked: bool = False) -> dict[str, Newest | None]:
+@overload
+def newest_keys(tenants: Collection[str]) -> dict[str, Newest]: ...
+
+
+@overload
+def newest_keys(tenants: Collection[str], *, only_if_asked: bool) -> dict[str, Newest | None]: ...
+
+
+def newest_keys(
+    tenants: Collection[str], *, only_if_asked: bool = False
+) -> dict[str, Newest] | dict[str, Newest | None]:
     """What data of these tenants is encrypted with from now on; one that has no key gets one, in this transaction.
 
     `only_if_asked`: None for tenants that don't ask for all of their data to be encrypted. Raises InvalidTask if the
@@ -88,9 +98,10 @@ def make_key(tenant: str, by: str) -> TenantKey:
             number = execute("SELECT nextval(pg_get_serial_sequence('punctual_tenant_key', 'id'))")[0][0]
             sealed = seal(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode(), bound_to(tenant, number))
             given = {"tenant": tenant, "created_by": by, "in_bytes": _all_read_bytes()}
-            return TenantKey.objects.create(id=number, sealed=sealed, **given)
+            made: TenantKey = TenantKey.objects.create(id=number, sealed=sealed, **given)
     except IntegrityError:
-        return TenantKey.objects.get(tenant=tenant, encrypts=True)
+        made = TenantKey.objects.get(tenant=tenant, encrypts=True)
+    return made
 
 
 def _all_read_bytes() -> bool:

@@ -10,6 +10,7 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Task
 from tasks_app.sql import array, run
+from tasks_app.sql.binary import BigintArray
 
 from .decisions import Outcome
 from .request import Key, build, checked_seconds
@@ -24,7 +25,7 @@ class HandedOn(NamedTuple):
     deferral: Deferral
 
 
-def lock_to_defer(batch_no: UUID, ids: str, handed: Sequence[HandedOn]) -> set[int] | None:
+def lock_to_defer(batch_no: UUID, ids: BigintArray, handed: Sequence[HandedOn]) -> set[int] | None:
     """Lock the batch, these rows, and the current rows of the units that take over, in order of id.
 
     Returns the ids that are still ours; None if the batch isn't.

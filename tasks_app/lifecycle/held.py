@@ -36,7 +36,7 @@ def hold_beyond(batch_no: UUID, tasks: Sequence[tuple[int, str]]) -> set[int]:
     its tasks of such tenants, in the order in which they should run. Returns which."""
     tenants = sorted({tenant for _, tenant in tasks})
     with atomic():
-        room = dict(run("lock_bounded", {"tenants": tenants}))
+        room: dict[str, int] = dict(run("lock_bounded", {"tenants": tenants}))
         for tenant, running in run("running_of", {"tenants": tenants, "but": batch_no}):
             if tenant in room:
                 room[tenant] -= running

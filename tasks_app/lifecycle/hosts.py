@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models.functions import Now
@@ -230,7 +230,8 @@ def limit(
             row.save()
         audit(operator, "limit", [Entry(f"host {name}", "limited", detail={"before": old, "after": figures})])
         _tell_changed(name, old, figures, operator)
-    return Host.objects.get(host=name)
+    limited: Host = Host.objects.get(host=name)
+    return limited
 
 
 def lift(host: str, operator: Operator) -> None:
@@ -256,7 +257,7 @@ def try_now(called: Called, operator: Operator) -> dict[int, float] | None:
         return release_waiting(called, 1)
 
 
-def _tell_changed(host: str, old: dict | None, new: dict | None, operator: Operator) -> None:
+def _tell_changed(host: str, old: dict[str, Any] | None, new: dict[str, Any] | None, operator: Operator) -> None:
     if old != new:
         tell("limit.host_changed", {"host": host, "old": old, "new": new, "by": operator.name})
 

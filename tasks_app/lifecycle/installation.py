@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import psycopg
@@ -65,7 +65,7 @@ class Row:
     held_before: datetime | None
     held_lanes: list[str]
     silent_since: datetime | None
-    answer: dict | None
+    answer: dict[str, Any] | None
     silent_seconds: float | None  # since a beat could dispatch
     unseen_seconds: float | None  # since a beat was there, of any version
     standbys: dict[str, float]
@@ -89,12 +89,48 @@ def read_installation() -> Row | None:
     return next((_row(*found) for found in run("read_installation", {})), None)
 
 
-def _row(uid: UUID, environment: str, facts: str | None, *rest: object) -> Row:
-    sites = Sites(*rest[-len(Sites._fields) :])
-    *rest, answer, silent, unseen, standbys = rest[: -len(Sites._fields)]
-    known = None if facts is None else Facts.of(json.loads(facts))
-    ordered = None if answer is None else json.loads(answer)
-    return Row(uid, environment, known, *rest, ordered, silent, unseen, json.loads(standbys), sites)
+def noted() -> Row:
+    """The same, where the caller knows that there is one."""
+    [found] = run("read_installation", {})
+    return _row(*found)
+
+
+def _row(
+    uid: UUID,
+    environment: str,
+    facts: str | None,
+    state: str,
+    reason: str,
+    since: datetime,
+    changed_by: str,
+    seen_at: datetime | None,
+    held_before: datetime | None,
+    held_lanes: list[str],
+    silent_since: datetime | None,
+    answer: str | None,
+    silent_seconds: float | None,
+    unseen_seconds: float | None,
+    standbys: str,
+    *sites: Any,
+) -> Row:
+    return Row(
+        uid,
+        environment,
+        None if facts is None else Facts.of(json.loads(facts)),
+        state,
+        reason,
+        since,
+        changed_by,
+        seen_at,
+        held_before,
+        held_lanes,
+        silent_since,
+        None if answer is None else json.loads(answer),
+        silent_seconds,
+        unseen_seconds,
+        json.loads(standbys),
+        Sites(*sites),
+    )
 
 
 def read_facts() -> Facts:
@@ -112,7 +148,7 @@ def _read_both() -> tuple[Facts, Row | None]:
     return Facts(*of_server), None if noted[0] is None else _row(*noted)
 
 
-def _unless_refused(statement: str) -> tuple | None:
+def _unless_refused(statement: str) -> tuple[Any, ...] | None:
     """Its row; None: the server keeps to itself what it asks for."""
     try:
         # A refusal would end the caller's transaction.
@@ -157,7 +193,7 @@ def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
     if row is not None and (row.quarantined or stranger(row)):
         return row  # it is no business of another environment's
     found = _compared(row, facts)
-    if found.finding is Finding.SAME:
+    if row is not None and row.facts is not None and found.finding is Finding.SAME:
         if (more := row.facts.filled_with(facts)) != row.facts:
             run("learn_facts", {"known": json.dumps(row.facts.as_json()), "facts": json.dumps(more.as_json())})
         return row
@@ -165,7 +201,7 @@ def look(check: Callable[[Facts, Row | None], None] | None = None) -> Row:
         _stop(facts)
     else:
         _adopt(facts)
-    return read_installation()
+    return noted()
 
 
 def touch() -> None:
@@ -184,7 +220,7 @@ def locked() -> Row:
     """The installation, which stays as it is until this transaction ends."""
     run("declare_installation", {})
     run("lock_installation", {})
-    return read_installation()
+    return noted()
 
 
 def note_adopted(facts: Facts, *, alive: bool = True) -> None:

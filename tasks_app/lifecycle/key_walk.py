@@ -8,14 +8,15 @@ given. It ends with a round that has left nothing. What is in the archive stays 
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import timedelta
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import NamedTuple, TypeVar
 
 from django.db.models import Max, Q
 
 from tasks_app.core.confidential import (
     DataKey,
     Encrypted,
+    KeyOutOfReach,
     Unreadable,
     as_text,
     of_job,
@@ -40,6 +41,7 @@ from tasks_app.models import (
     Tenant,
     TenantKey,
 )
+from tasks_app.models.base import OurModel
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import run
 from tasks_app.sql.binary import bytes_array
@@ -71,6 +73,7 @@ def order_walk(operator: Operator) -> KeyWalk:
     with atomic(savepoint=False):
         fresh = {"state": KeyWalk.RUNNING, "place": 0, "after": 0, "until": 0, "rounds": 0, "changed": 0, "left": 0}
         fresh |= {"unreadable": 0, "ordered_by": operator.name, "ordered_at": _now(), "updated_at": _now()}
+        row: KeyWalk
         row, _ = KeyWalk.objects.update_or_create(id=KeyWalk.ONLY, defaults=fresh)
     return row
 
@@ -127,7 +130,7 @@ def _next_place(row: KeyWalk) -> None:
 
 def _switch(operator: Operator, old: str, new: str, verb: str, outcome: str) -> KeyWalk:
     with atomic(savepoint=False):
-        row = KeyWalk.objects.select_for_update().first()
+        row: KeyWalk | None = KeyWalk.objects.select_for_update().first()
         if row is None:
             raise NotThere("nothing is being encrypted anew; `manage.py keys reencrypt` begins it.")
         if row.state != old:
@@ -138,8 +141,9 @@ def _switch(operator: Operator, old: str, new: str, verb: str, outcome: str) -> 
     return row
 
 
-def _now():
-    return run("clock", {})[0][0]
+def _now() -> datetime:
+    now: datetime = run("clock", {})[0][0]
+    return now
 
 
 # ---- what a step does ----
@@ -166,15 +170,18 @@ def _concerned() -> _Concerned:
     return _Concerned(asking, asking | frozenset(with_keys), REGISTRY.encrypted)
 
 
+Value = TypeVar("Value")
+
+
 class _Rewriter:
     """Brings values under the newest key of one tenant."""
 
-    def __init__(self, newest: DataKey, keys: Mapping[int, object]) -> None:
+    def __init__(self, newest: DataKey, keys: Mapping[int, DataKey | Unreadable | KeyOutOfReach]) -> None:
         self._newest = newest
         self._keys = keys
         self.changed = False
 
-    def hidden(self, value: object, plain: Callable[[], str] | None, bound_to: bytes) -> object:
+    def hidden(self, value: Value, plain: Callable[[], str] | None, bound_to: bytes) -> Value | Encrypted:
         """The value as it should be stored: an Encrypted, or itself. `plain` is None if what is in the clear stays so.
 
         Raises Unreadable and KeyOutOfReach.
@@ -371,11 +378,12 @@ def _beside(rewriter: _Rewriter, row: TaskFields, one: TaskAttempt | DlqEntry | 
     return _update(DlqEntry, one, error_msg=error, traceback=trace) if rewriter.changed else 0
 
 
-def _update(model: type, one: TaskAttempt | DlqEntry | TaskLog, **values: object) -> int:
-    return model.objects.filter(id=one.id, task_id=one.task_id).update(**values)
+def _update(model: type[OurModel], one: TaskAttempt | DlqEntry | TaskLog, **values: object) -> int:
+    changed: int = model.objects.filter(id=one.id, task_id=one.task_id).update(**values)
+    return changed
 
 
-def _last_of(model: type) -> Callable[[], int]:
+def _last_of(model: type[OurModel]) -> Callable[[], int]:
     return lambda: model.objects.aggregate(last=Max("id"))["last"] or 0
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY, Handler
@@ -66,7 +66,7 @@ def declare_limits(handlers: Iterable[Handler]) -> None:
             tell("limit.changed", data, task_type=task_type)
 
 
-def _figures(limit: Limit) -> dict | None:
+def _figures(limit: Limit) -> dict[str, Any] | None:
     return None if limit == _NONE else asdict(limit)
 
 
@@ -84,7 +84,7 @@ def limits() -> dict[str, Limit]:
     return {task_type: Limit(*figures) for task_type, *figures in rows}
 
 
-def gate_rules(rows: Iterable[Sequence] | None = None) -> GateRules:
+def gate_rules(rows: Iterable[Sequence[Any]] | None = None) -> GateRules:
     """All of it, from one statement, or from its rows that a look has read along."""
     found: dict[str, dict[str, Limit]] = {"limit": {}, "tenant": {}, Kind.LANE: {}, Kind.TYPE: {}, Kind.RETRIES: {}}
     for kind, name, *figures in run("gates", {}) if rows is None else rows:
@@ -111,7 +111,10 @@ def stricter(limit: Limit, curb: Limit) -> Limit:
     )
 
 
-def _least(*figures):
+Figure = TypeVar("Figure", int, float)
+
+
+def _least(*figures: Figure | None) -> Figure | None:
     return min((figure for figure in figures if figure is not None), default=None)
 
 
@@ -167,13 +170,14 @@ def _note_use(
     """What is left in the buckets, and which types are full."""
     rows = []
     for name, limit in limits.items():
-        left = None if filled[name] is None else filled[name] - granted[name].tasks
+        there = filled[name]
+        left = None if there is None else there - granted[name].tasks
         full = limit.max_running is not None and running[name] + granted[name].tasks >= limit.max_running
         if left is not None or full:
             rows.append((name, left, full))
     if rows:
-        types, permits, full = zip(*rows, strict=True)
-        run("spend_permits", {"types": list(types), "permits": list(permits), "full": list(full)})
+        types, permits, fulls = zip(*rows, strict=True)
+        run("spend_permits", {"types": list(types), "permits": list(permits), "full": list(fulls)})
 
 
 class Usage(NamedTuple):

@@ -119,7 +119,8 @@ def compare_keys(task_type: str, rows: QuerySet, *, key: str = "pk", tenant: str
 
 def _beside_us(rows: QuerySet) -> bool:
     """Whether these rows are in our own database, so that one statement can look at both. Else their keys travel."""
-    return (rows._db or router.db_for_write(rows.model)) == alias()
+    database: str = rows._db or router.db_for_write(rows.model)
+    return database == alias()
 
 
 def _keys(rows: QuerySet, key: str) -> str:

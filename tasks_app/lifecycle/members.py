@@ -1,6 +1,6 @@
 """Members: people get a role in a tenant, another one, or none, each with an audit entry and an event."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.errors import InvalidTask, NotThere, ScheduleConflict
 from tasks_app.core.roles import Role, checked_role
@@ -26,7 +26,7 @@ class Granted(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        return self.before != self.row.role
+        return bool(self.before != self.row.role)
 
 
 def grant(tenant: str, user_key: str, username: str, role: object, operator: Operator, *, source: str = "") -> Granted:
@@ -69,7 +69,7 @@ def revoke(tenant: str, username: str, operator: Operator) -> Role:
 def found(tenant: str, username: str) -> Membership:
     """Locked until the end of the transaction. NotThere if there is none."""
     rows = Membership.objects.select_for_update().filter(tenant=tenant, username=username)
-    row = rows.order_by("id").first()
+    row: Membership | None = rows.order_by("id").first()
     if row is None:
         raise NotThere(f"there is no member {username[:ACTOR_LENGTH]!r} in tenant {tenant!r}.")
     return row
@@ -89,7 +89,7 @@ def _locked(tenant: str, user_key: str, username: str, role: Role) -> tuple[Memb
     raise ScheduleConflict(f"the membership of {username!r} was made and revoked again and again. Try again.")
 
 
-def _audit(operator: Operator, verb: str, outcome: str, row: Membership, detail: dict) -> None:
+def _audit(operator: Operator, verb: str, outcome: str, row: Membership, detail: dict[str, Any]) -> None:
     audit(operator, verb, [Entry(f"member {row.username}", outcome, detail=detail, tenant=row.tenant)])
 
 

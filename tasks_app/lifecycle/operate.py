@@ -16,6 +16,7 @@ from tasks_app.sql import array, run
 from . import schedule
 from .audit import Entry, Operator, audit
 from .dead_letter import discard, replay
+from .decisions import Scheduled
 from .request import Request, checked_instant
 from .retry_limit import retried_too_often
 
@@ -79,7 +80,7 @@ class Operated:
     due: float | None = None  # the earliest moment at which something is due because of it, epoch seconds
 
     @property
-    def counts(self) -> Counter:
+    def counts(self) -> Counter[Answer]:
         return Counter(self.answers.values())
 
 
@@ -141,9 +142,9 @@ def operate(
         if verb in (Verb.RETRY, Verb.REPLAY):
             decided |= dict.fromkeys(retried_too_often(list(decided)), Answer.LIMITED)
         times = {}
-        if verb is Verb.MOVE:
+        if move is not None and verb is Verb.MOVE:
             now, places = clock(), {id_: place + number for number, id_ in enumerate(ids)}
-            times = {row.id: move.time_of(row.planned, places[row.id], of or len(ids), now) for row in rows}
+            times = {row.id: move.time_of(row.planned or now, places[row.id], of or len(ids), now) for row in rows}
         due = _write(rows, decided, operator, times)
         entries = []
         if len(rows) > 1 and not part_of:
@@ -158,7 +159,8 @@ def operate(
 
 
 def clock() -> datetime:
-    return run("clock", {})[0][0]
+    now: datetime = run("clock", {})[0][0]
+    return now
 
 
 def locked_rows(ids: Sequence[int], operator: Operator) -> list[Row]:
@@ -191,7 +193,7 @@ def _detail(row: Row, answer: Answer, times: Mapping[int, datetime], part_of: st
     told = {"before": row.status} | ({PART: part_of} if part_of else {})
     if row.id in times:
         told["at"] = times[row.id].isoformat()
-    if answer in (Answer.MOVED, Answer.CANCELLED):
+    if row.planned is not None and answer in (Answer.MOVED, Answer.CANCELLED):
         told["was"] = row.planned.isoformat()
     return told
 
@@ -212,7 +214,11 @@ def _write(
         ids = [row.id for row in discarded]
         _same(discard(ids, operator.reason, operator.name, operator.tenant), discarded)
     if cancelled:
-        params = {"ids": array(row.id for row in cancelled), "reason": operator.reason, "by": operator.name}
+        params: dict[str, object] = {
+            "ids": array(row.id for row in cancelled),
+            "reason": operator.reason,
+            "by": operator.name,
+        }
         params |= {"from": operator.tenant, "kept": conf().kept_kinds}
         _same([id_ for (id_,) in run("cancel_tasks", params)], cancelled)
     scheduled = reschedule(failed, {}, operator) + reschedule(moved, times, operator)
@@ -220,7 +226,7 @@ def _write(
     return 0.0 if dead else min(dues, default=None)
 
 
-def reschedule(rows: Sequence[Row], times: Mapping[int, datetime], operator: Operator) -> list[schedule.Scheduled]:
+def reschedule(rows: Sequence[Row], times: Mapping[int, datetime], operator: Operator) -> list[Scheduled]:
     """The usual reschedule: to a time, or to now. What it copies from the old row is left empty here."""
     requests = [_request(row, times.get(row.id)) for row in rows]
     return schedule.reschedule(requests, operator.name) if requests else []

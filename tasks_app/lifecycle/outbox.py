@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.events import KINDS, NAME_LENGTH, checked_own_name
-from tasks_app.core.tenants import INTERNAL_TENANT
-from tasks_app.models.schedule_task import DEFAULT_TENANT, KEY_LENGTH, TENANT_LENGTH
+from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT, TENANT_LENGTH
+from tasks_app.models.schedule_task import KEY_LENGTH
 from tasks_app.sql import array, run, text_array
 
 from .request import checked_json, checked_name

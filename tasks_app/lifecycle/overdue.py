@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from tasks_app.conf import conf
@@ -60,7 +61,7 @@ def ask_if_long_silent(row: Row) -> bool:
         silent = f"nobody has dispatched since {row.seen_at:%Y-%m-%d %H:%M:%S} UTC"
         words = f"more than {conf().BACKLOG_ASK:,} tasks are overdue, and {silent}"
         audit(Operator(ITSELF, words), "hold", [Entry(SUBJECT, "asked", detail={"lanes": list(ASKED_LANES)})])
-        log.warning("installation.asks since=%s", row.seen_at.isoformat())
+        log.warning("installation.asks since=%s", row.seen_at and row.seen_at.isoformat())
     return True
 
 
@@ -125,7 +126,7 @@ def go_on(answer: Answer, operator: Operator, facts: Facts) -> Row:
         tell("installation.resumed", told | {"reason": operator.reason, "by": operator.name})
         audit(operator, "resume", [Entry(SUBJECT, "resumed" if asleep else "answered", detail=detail)])
         if answer.choice is Choice.RUN and not RehearsedTask.objects.exists():
-            _end(locked())
+            _end(locked(), kept)
         return locked()
 
 
@@ -140,26 +141,26 @@ def step(size: int = PAGE) -> Step:
     """One page of what an operator has ordered. Whoever else does it waits; what a crash takes back is done again."""
     with atomic():
         row = locked()
-        if row.answer is None or row.state != Installation.ACTIVE:
+        if row.answer is None or row.held_before is None or row.state != Installation.ACTIVE:
             return Step(0, done=True)  # done, or stopped again: whoever lets it go on gives another answer
         touch()  # whoever carries it out is there, also if no beat is yet
         if back := put_back(size):
             return Step(back, done=False)
         ordered = row.answer
-        tasks, left = _carry_out(row, ordered, size)
+        tasks, left = _carry_out(row, row.held_before, ordered, size)
         if not left:
-            _end(row, ordered["tasks"] + tasks)
+            _end(row, ordered, ordered["tasks"] + tasks)
             return Step(tasks, done=True)
         Installation.objects.update(answer=ordered | {"tasks": ordered["tasks"] + tasks})
     return Step(tasks, done=False)
 
 
-def _carry_out(row: Row, ordered: Mapping, size: int) -> tuple[int, bool]:
+def _carry_out(row: Row, held_before: datetime, ordered: Mapping[str, Any], size: int) -> tuple[int, bool]:
     """How many tasks were changed, and whether some are left."""
     choice, lanes = Choice(ordered["choice"]), ordered["lanes"]
     if choice is Choice.RUN:
         return 0, False
-    before = row.held_before
+    before = held_before
     if choice is Choice.EXPIRE:
         before = min(
             before, datetime.fromisoformat(ordered["ordered_at"]) - timedelta(seconds=ordered["older_seconds"])
@@ -172,20 +173,20 @@ def _carry_out(row: Row, ordered: Mapping, size: int) -> tuple[int, bool]:
         rows = run("count_overdue", _places(lanes, before, COUNTED if latest else 1) | {"older": before})
         return 0, any(outdated if latest else tasks for _, tasks, _, _, outdated in rows)
     if choice is Choice.SHIFT:
-        return _shift(row, ordered, ids), True
+        return _shift(row, held_before, ordered, ids), True
     operator = Operator(ordered["by"], ordered["reason"], UUID(ordered["operation"]))
     done = operate(Verb.CANCEL, ids, operator, part_of=SUBJECT)
     return sum(answer.acted for answer in done.answers.values()), True
 
 
-def _shift(row: Row, ordered: Mapping, ids: Sequence[int]) -> int:
-    since = min(row.silent_since or row.held_before, row.held_before)
-    gap = (row.held_before - since).total_seconds()
+def _shift(row: Row, held_before: datetime, ordered: Mapping[str, Any], ids: Sequence[int]) -> int:
+    since = min(row.silent_since or held_before, held_before)
+    gap = (held_before - since).total_seconds()
     spread = ordered["spread_seconds"]
     factor = 1.0 if spread is None or not gap else spread / gap
     moved = run(
         "shift",
-        {"ids": array(ids), "at": row.held_before, "since": since, "factor": factor, "kept": conf().kept_kinds},
+        {"ids": array(ids), "at": held_before, "since": since, "factor": factor, "kept": conf().kept_kinds},
     )
     return len(moved)
 
@@ -196,9 +197,8 @@ def _hold(now: datetime, lanes: Sequence[str], silent_since: datetime | None) ->
     run("free_canaries", {"now": now, "lanes": list(LANES), "canary": CANARY, "tenant": INTERNAL_TENANT})
 
 
-def _end(row: Row, tasks: int = 0) -> None:
+def _end(row: Row, ordered: Mapping[str, Any], tasks: int = 0) -> None:
     """What was ordered is done: its lanes are held no more."""
-    ordered = row.answer
     left = [lane for lane in row.held_lanes if lane not in ordered["lanes"]]
     changed = {"answer": None, "held_lanes": left}
     if not left:
@@ -231,4 +231,5 @@ def _places(lanes: Sequence[str], before: datetime, most: int) -> dict[str, obje
 
 
 def _clock() -> datetime:
-    return run("clock", {})[0][0]
+    now: datetime = run("clock", {})[0][0]
+    return now

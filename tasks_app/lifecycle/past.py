@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError
 from django.db.models import Q
@@ -84,7 +84,7 @@ def bring_back(ids: Sequence[int]) -> bool:
     """Put these rows back among what is live, finished as they were. False: a place was taken, and none was moved."""
     try:
         with atomic():
-            ((gone, back),) = run("bring_back", {"ids": array(ids)} | hot_times())
+            ((gone, back),) = run("bring_back", hot_times() | {"ids": array(ids)})
             if gone != back:
                 raise _PlaceTaken
     except _PlaceTaken:
@@ -96,13 +96,13 @@ class _PlaceTaken(Exception):
     """Another row of the unit, or one with the same idem_key, is live meanwhile."""
 
 
-def hot_times() -> dict[str, list]:
+def hot_times() -> dict[str, object]:
     """The classes, and for how many seconds what is over is known in each."""
     classes = conf().retention_classes.values()
     return {"classes": [one.name for one in classes], "hot": [one.hot.total_seconds() for one in classes]}
 
 
-def _of_classes() -> dict[str, list]:
+def _of_classes() -> dict[str, list[Any]]:
     """The retention class of each type and tenant that is in another than the default; and of tenants with a quota, the
     class that their past goes to if it would be kept for too long."""
     classes = conf().retention_classes
@@ -146,7 +146,7 @@ def retention_of(tenant: str, task_type: str) -> RetentionClass:
     return found if bound is None or kept_days(found) <= bound else longest_within(bound)
 
 
-def _moving(statement: str, asked: Mapping[str, object]) -> tuple:
+def _moving(statement: str, asked: Mapping[str, object]) -> tuple[Any, ...]:
     """Run it, and make each partition that it turns out to need: those of today are there, not those of long ago."""
     while True:
         try:
@@ -165,7 +165,7 @@ def _missing_partition(error: IntegrityError) -> tuple[str, str] | None:
     if diagnosis is None:
         return None
     found = re.search(r"\((?:retention|updated_at|finished_at)\) = \((.+)\)", diagnosis.message_detail or "")
-    return (diagnosis.table_name, found[1]) if found else None
+    return (diagnosis.table_name, found[1]) if found and diagnosis.table_name else None
 
 
 def _make(family: str, key: str) -> None:

@@ -30,10 +30,10 @@ class Progress(NamedTuple):
 
 def tell_progress(batch_no: UUID, told: Sequence[Told]) -> set[int]:
     """Keep what tasks say that run under this batch; returns whose was kept: of the others, nothing is."""
-    return {task for (task,) in run("tell_progress", {"batch_no": batch_no} | as_params(told))}
+    return {task for (task,) in run("tell_progress", as_params(told) | {"batch_no": batch_no})}
 
 
-def as_params(told: Sequence[Told]) -> dict[str, list]:
+def as_params(told: Sequence[Told]) -> dict[str, object]:
     """For a statement that ends in `--include keep_progress`."""
     return {
         "ids": [one.task_id for one in told],

@@ -7,6 +7,7 @@ COUNT_SECONDS: between two counts a tenant can pass its quota by what it schedul
 
 import logging
 from collections.abc import Container, Sequence
+from typing import Any
 
 from django.db.models import Q
 
@@ -26,7 +27,7 @@ FORGET_SECONDS = 60.0
 JOBS_RETRY_SECONDS = 3600  # jobs go when people delete them
 
 
-_UNBOUND = (False, None, None, None, False, None, None, None)
+_UNBOUND: Sequence[Any] = (False, None, None, None, False, None, None, None)
 
 
 def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, bound: bool = True) -> None:
@@ -36,7 +37,9 @@ def refuse_over_quota(requests: Sequence[Request], new: Container[Unit], *, boun
     `new`: the units that would have one task more. The others are not bound by how many there may be.
     """
     names = sorted({request.unit[0] for request in requests})
-    found = {name: row for name, *row in run("over_quota", {"names": names, "window": RATE_SECONDS})}
+    found: dict[str, list[Any]] = {
+        name: row for name, *row in run("over_quota", {"names": names, "window": RATE_SECONDS})
+    }
     note_asking(name for name, row in found.items() if row.pop())
     for request in requests if bound else ():
         tenant, _, _ = request.unit
@@ -134,7 +137,8 @@ def refuse_job_over_quota(tenant: str, payload: object, *, new: bool) -> None:
 
 def count_jobs(tenant: str, most: int) -> int:
     """No more than one beyond `most` are counted."""
-    return JobDefinition.objects.filter(tenant=tenant).order_by()[: most + 1].count()
+    found: int = JobDefinition.objects.filter(tenant=tenant).order_by()[: most + 1].count()
+    return found
 
 
 def tell_near(tenant: str, quota: str, limit: int, used: int) -> None:

@@ -41,7 +41,7 @@ def reap(limit: int = 100) -> list[ReapedBatch]:
     with atomic(savepoint=False) if waiting else nullcontext():
         rows = [_Reaped(*row) for row in run("reap", params)]
         for row in rows:
-            if row.task_type in waiting:
+            if row.task_type in waiting and row.task_id is not None and row.due is not None:
                 wait_for(waiting[row.task_type], [(row.task_id, row.due)])
     return [ReapedBatch(row.batch_no, row.started, row.worker, row.tasks) for row in rows]
 

@@ -9,7 +9,7 @@ What it holds ends with it, or when it has done no step for some time: nothing s
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError
 from django.db.models.functions import Now
@@ -18,7 +18,8 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.lanes import LANES
 from tasks_app.core.recovery import CURB, HELD, HOLD_MINUTES, HOLD_MOST_MINUTES, LIMITS, STEPS, Grade, Step
-from tasks_app.core.safeguards import EVERYTHING, Kind
+from tasks_app.core.safeguards import Kind
+from tasks_app.core.scopes import EVERYTHING
 from tasks_app.core.tenants import CANARY
 from tasks_app.database import atomic, our_connection
 from tasks_app.models import Curb, LanePause, Recovery, ShardLease
@@ -59,7 +60,7 @@ def begin(
 ) -> Begun:
     """A new recovery, or the one that is not done yet. `from_step`: that step and all after it are done, again if need
     be, and none before it. `hold_minutes`: what it holds is let go so long after its last step."""
-    given = {"grade": grade, "began_at": began_at, "from_step": from_step, "hold_minutes": hold_minutes}
+    given: dict[str, Any] = {"grade": grade, "began_at": began_at, "from_step": from_step, "hold_minutes": hold_minutes}
     _refuse_wrong(incident, grade, hold_minutes)
     with atomic(savepoint=False):
         row = as_begun(incident, operator, **given)
@@ -90,7 +91,7 @@ def as_begun(
     """The row that `begin` would save; nothing is changed. In a transaction the row that is there is locked."""
     wanted = _refuse_wrong(incident, grade, hold_minutes)
     found = Recovery.objects.filter(incident=incident)
-    row = (found.select_for_update() if our_connection().in_atomic_block else found).first()
+    row: Recovery | None = (found.select_for_update() if our_connection().in_atomic_block else found).first()
     if row is None:
         row = _new(incident, operator, wanted or Grade.P1, began_at)
     elif from_step is None and row.finished_at is not None:
@@ -119,7 +120,7 @@ def left(recovery: Recovery) -> list[Step]:
 
 def owned(recovery: Recovery) -> Recovery:
     """The row as it is now, locked until the end of the caller's transaction. Overtaken if it is another run's."""
-    row = Recovery.objects.select_for_update().get(id=recovery.id)
+    row: Recovery = Recovery.objects.select_for_update().get(id=recovery.id)
     if row.runs != recovery.runs:
         raise Overtaken(
             f"run {row.runs} of the recovery from {row.incident!r} has begun; this one, number {recovery.runs}, ends."
@@ -147,7 +148,7 @@ def note_done(recovery: Recovery, step: Step, told: Mapping[str, object], operat
     _audit(row, operator, str(step), dict(told))
 
 
-def timed(recovery: Recovery, step: Step, begun: datetime, now: datetime, words: str) -> dict:
+def timed(recovery: Recovery, step: Step, begun: datetime, now: datetime, words: str) -> dict[str, Any]:
     """What is told of a step that is done: when, how long after the beginning, and what it did."""
     first = (recovery.steps.get(step) or {}).get("begun_at")  # a run before this one may have begun it
     after = (now - recovery.began_at).total_seconds()
@@ -250,7 +251,7 @@ def _let_go_abandoned(incident: str) -> bool:
     """Asked again under the lock of its row, which each step takes: one that has just been done keeps what is held."""
     with atomic():
         row = Recovery.objects.select_for_update().filter(incident=incident).first()
-        [hold] = [one for one in holds() if one.incident == incident] or [None]
+        hold = next((one for one in holds() if one.incident == incident), None)
         if hold is None or hold.left_seconds > 0:
             return False
         recovery = row or Recovery(incident=incident)
@@ -284,7 +285,8 @@ def overdue_in(lane: str) -> int:
     if LanePause.objects.filter(lane=lane).exists() or lane in asked_about():
         return 0
     asked = {"lane": lane, "shards": all_shards(), "bound": COUNT_BOUND, "canary": CANARY, "late": OVERDUE_SECONDS}
-    return run("overdue_in", asked)[0][0]
+    overdue: int = run("overdue_in", asked)[0][0]
+    return overdue
 
 
 def asked_about() -> list[str]:
@@ -311,10 +313,11 @@ def _new(incident: str, operator: Operator, grade: Grade, began_at: datetime | N
     return row
 
 
-def _from(row: Recovery, step: Step | None) -> dict:
+def _from(row: Recovery, step: Step | None) -> dict[str, Any]:
     """What is kept of the steps: all, or those before this one, which are skipped if they were not done."""
     if step is None:
-        return row.steps
+        kept: dict[str, Any] = row.steps
+        return kept
     steps = STEPS[Grade(row.grade)]
     if step not in steps:
         raise InvalidTask(f"a recovery of grade {row.grade} has no step {str(step)!r}; it has {', '.join(steps)}.")
@@ -336,7 +339,7 @@ def _checked_grade(grade: str) -> Grade:
     return Grade(grade)
 
 
-def _audit(row: Recovery, operator: Operator, outcome: str, detail: dict) -> None:
+def _audit(row: Recovery, operator: Operator, outcome: str, detail: dict[str, Any]) -> None:
     # An operation of its own each time: the same step may be done again.
     audit(
         Operator(operator.name, operator.reason), "recover", [Entry(f"incident {row.incident}", outcome, detail=detail)]

@@ -48,4 +48,5 @@ def rehearse_batch(batch_no: UUID) -> int:
 def put_back(size: int) -> int:
     """Some of what was put aside is due when it was before; returns how many were done with. Call it in a transaction
     that has locked the installation after the rehearsal has ended."""
-    return run("put_back", {"size": size, "never": NEVER})[0][0]
+    done: int = run("put_back", {"size": size, "never": NEVER})[0][0]
+    return done

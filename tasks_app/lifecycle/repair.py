@@ -5,6 +5,7 @@ has mended; the others are as they were.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from django.db import DatabaseError
 
@@ -121,5 +122,5 @@ class _PlaceTaken(Exception):
     """Another row of its unit, or with its idem_key, is live."""
 
 
-def _first(rows: Iterable[tuple]) -> list[int]:
+def _first(rows: Iterable[tuple[Any, ...]]) -> list[int]:
     return sorted({row[0] for row in rows})

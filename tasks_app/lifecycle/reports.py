@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.away import Run, checked_lease
 from tasks_app.core.confidential import own_words
@@ -69,7 +69,7 @@ def report(
     said: Completed | Failed,
     operator: Operator | None = None,
     release: Callable[[Sequence[int]], object] | None = None,
-) -> dict:
+) -> dict[str, Any]:
     """Write the outcome of a run that is away, or about to be, and say what came of it; the same again, if it is.
 
     Raises NotAway with what is true, or NotThere. If the worker has not written yet that the task is away, its status
@@ -87,7 +87,8 @@ def report(
         if before is not None:
             if not _is_same(before.fingerprint, outcome, said):
                 raise NotAway(_reported_before(about, before.answer), task_by_id(about.task))
-            return before.answer
+            taken: dict[str, Any] = before.answer
+            return taken
         home = _write(about, row, outcome, said if cipher is None else _hidden(said, cipher))
         if release is not None and home is not None and home.waited_for:
             release([home.id])
@@ -123,8 +124,10 @@ def report_progress(
 def _write(about: Run, row: _Row | None, outcome: str, said: Completed | Failed) -> Home | None:
     """None: it is kept until the worker has written that the task is away."""
     if row is not None and _is_away(row, about):
-        verb = complete if outcome == COMPLETE else fail
-        [home] = verb(about.run, [(about.task, said)])
+        if isinstance(said, Completed):
+            [home] = complete(about.run, [(about.task, said)])
+        else:
+            [home] = fail(about.run, [(about.task, said)])
         return home
     if row is not None and _is_running(row, about):
         kept = {"task": about.task, "run": about.run, "outcome": outcome, "body": json.dumps(said._asdict())}
@@ -149,7 +152,7 @@ def _is_running(row: _Row, about: Run) -> bool:
     return row.status == Status.RUNNING and row.batch_no == about.run
 
 
-def _body(about: Run, outcome: str, home: Home | None) -> dict:
+def _body(about: Run, outcome: str, home: Home | None) -> dict[str, Any]:
     return {
         "task": about.task,
         "outcome": outcome,
@@ -190,7 +193,7 @@ def _hidden(said: Completed | Failed, cipher: Cipher) -> Completed | Failed:
     return said if said.result is None else Completed(json.loads(cipher.result(json.dumps(said.result))))
 
 
-def _reported_before(about: Run, answer: dict) -> str:
+def _reported_before(about: Run, answer: dict[str, Any]) -> str:
     return (
         f"Another outcome of this run of task {about.task} was reported before: {answer['outcome']}. That one counts, "
         "and nothing was changed."

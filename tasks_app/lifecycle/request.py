@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from json.encoder import c_make_encoder, encode_basestring
-from typing import NamedTuple
+from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]  # typeshed lacks the former
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Model
@@ -24,9 +24,9 @@ from tasks_app.core.errors import (
 )
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry, refuse_other_tenant
 from tasks_app.core.parameters import Checked, Parameters
-from tasks_app.core.tenants import DEFAULT_TENANT
+from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.core.text import control_in
-from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
+from tasks_app.models.schedule_task import KEY_LENGTH
 
 from .callbacks import refuse_bad_callback
 from .rows import Row, row_key
@@ -106,7 +106,7 @@ def build(
     )
 
 
-def like_it(like: Request, fields: Set[str]) -> Callable[[Mapping], Request] | None:
+def like_it(like: Request, fields: Set[str]) -> Callable[[Mapping[str, Any]], Request] | None:
     """A short cut for many that differ from one that was built in nothing but these fields, all of which they have, and
     whose time is not None; None if there is no short cut."""
     tenant, task_type, _ = like.unit
@@ -114,10 +114,10 @@ def like_it(like: Request, fields: Set[str]) -> Callable[[Mapping], Request] | N
         return None
     timed, loaded = "at" in fields, "payload" in fields
     parameters = REGISTRY.require(task_type).parameters
-    at, delay, payload, *rest = like[1:]
+    _, at, delay, payload, lane, max_retry, repeat_after, expires_after, idem_key = like
     latest = latest_instant()
 
-    def one_like_it(one: Mapping) -> Request:
+    def one_like_it(one: Mapping[str, Any]) -> Request:
         key = one["key"]
         # The usual cases first, each in one look: what is no such case is told what is wrong with it, if anything is.
         if type(key) is not str or not 0 < len(key) <= KEY_LENGTH or not key.isprintable():
@@ -130,7 +130,9 @@ def like_it(like: Request, fields: Set[str]) -> Callable[[Mapping], Request] | N
         if loaded:
             given = one["payload"]
             text = _json_text(given if parameters is None else _fitting(parameters, given))
-        return Request((tenant, task_type, key), moment, delay, text, *rest)
+        return Request(
+            (tenant, task_type, key), moment, delay, text, lane, max_retry, repeat_after, expires_after, idem_key
+        )
 
     return one_like_it
 
@@ -215,7 +217,7 @@ def key_of(key: Key) -> str:
 
 def is_deeper(value: object, most: int) -> bool:
     """Whether lists and objects lie in one another on more levels than that. Walks level by level: no recursion."""
-    level = [value]
+    level: list[Any] = [value]
     for _ in range(most + 1):
         level = [one for one in level if isinstance(one, dict | list | tuple)]
         if not level:

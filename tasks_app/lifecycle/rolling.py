@@ -15,7 +15,7 @@ from tasks_app.sql import array, run, text_array
 from .next_try import wait_for
 from .outbox import STEP
 from .rehearsal import NEVER
-from .request import checked_seconds, checked_text, key_of
+from .request import Key, checked_seconds, checked_text, key_of
 from .settle import ERROR_CODE_LENGTH
 
 
@@ -44,7 +44,8 @@ def outlook(task_type: str, step: timedelta, steps: int, *, tenant: str | None =
         "steps": steps,
         "lanes": list(LANES),
     }
-    counts, failing = [0] * (steps + 2), {}
+    counts = [0] * (steps + 2)
+    failing: dict[str, int] = {}
     for place, code, count in run("outlook", given):
         if place is not None:  # else it failed, and is counted by its time as well
             counts[place] += count
@@ -64,6 +65,7 @@ def front_of_line(task_type: str) -> datetime:
     """The `at` for a task of a limited type that is to run before everything that waits of it."""
     if REGISTRY.require(task_type).limit is None:
         raise InvalidTask(f"task type {task_type!r} has no limit, so nothing of it waits in line. Use delay=0.")
+    moment: datetime
     [(moment,)] = run("front_of_line", {"task_type": task_type, "lanes": list(LANES)})
     return moment
 
@@ -74,7 +76,7 @@ def timer_of(task_type: str) -> Timer | None:
 
 
 def change_interval(
-    task_type: str, keys: Iterable[object], repeat_after: timedelta | float, *, tenant: str | None = None
+    task_type: str, keys: Iterable[Key], repeat_after: timedelta | float, *, tenant: str | None = None
 ) -> int:
     """Let these units roll by another interval, and what waits of them wait in proportion; returns how many changed.
 

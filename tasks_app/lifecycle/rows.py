@@ -29,7 +29,7 @@ def _spelled(model: type[Model], pk: object) -> str:
     return f"{model._meta.concrete_model._meta.label_lower}:{pk}"
 
 
-def _row_kind(cls: type) -> Kind | None:
+def _row_kind(cls: Any) -> Kind | None:
     if not issubclass(cls, Model):
         return None
     if cls._meta.abstract:

@@ -1,7 +1,7 @@
 """schedule, reschedule and ensure: who may write a new task for a unit, and what becomes of the old one."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, ScheduleConflict
@@ -11,7 +11,7 @@ from tasks_app.core.states import Status
 from tasks_app.core.tokens import packed_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
-from tasks_app.sql import run, run_in_parts
+from tasks_app.sql import Row, run, run_in_parts
 from tasks_app.sql.binary import TextArray, bytes_array, instant_array, smallint_array, utf8_array, uuid_array
 
 from .alike import PART, Alike, Unlike
@@ -157,7 +157,9 @@ def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]
     return _in_order(requests, answers, first)
 
 
-def _in_order(requests, answers: dict[Unit, Scheduled], first: dict[Unit, Request]) -> list[Scheduled]:
+def _in_order(
+    requests: Sequence[Request], answers: dict[Unit, Scheduled], first: dict[Unit, Request]
+) -> list[Scheduled]:
     return [
         answers[r.unit] if first[r.unit] is r else Scheduled(Outcome.EXISTS, answers[r.unit].task_id) for r in requests
     ]
@@ -170,14 +172,18 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     rows = _lock_current(requests)
     if verb.copies:
         rows |= _past_rows([r.unit for r in requests if r.unit not in rows])
-    todo: dict[Outcome, list[tuple[Request, CurrentRow | None]]] = {}
+    new: list[Request] = []  # by every verb, what is nowhere is created
+    todo: dict[Outcome, list[tuple[Request, CurrentRow]]] = {}
     for request in requests:
         row = rows.get(request.unit)
-        todo.setdefault(verb.decide(row), []).append((request, row))
-    if returning := [row.id for _, row in todo.get(Outcome.CREATED, ()) if row is not None and row.past]:
+        if row is None:
+            new.append(request)
+        else:
+            todo.setdefault(verb.decide(row), []).append((request, row))
+    if returning := [row.id for _, row in todo.get(Outcome.CREATED, ()) if row.past]:
         # The next round finds them among what is live, and lets new rows take over as from any other.
         bring_back(returning)
-        todo[Outcome.CREATED] = [pair for pair in todo[Outcome.CREATED] if pair[1] is None or not pair[1].past]
+        todo[Outcome.CREATED] = [pair for pair in todo[Outcome.CREATED] if not pair[1].past]
     as_it_is = [(outcome, *pair) for outcome in (Outcome.EXISTS, Outcome.IGNORED) for pair in todo.get(outcome, ())]
     # The row for which we waited may have got a successor, which only a new look sees; the next round is about that.
     succeeded = _lock_current([request for _, request, row in as_it_is if row.past])
@@ -186,9 +192,7 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     }
     answers |= _move(todo.get(Outcome.UPDATED, ()))
     answers |= _replace(todo.get(Outcome.REPLACED, ()), Outcome.REPLACED, by, verb)
-    created = todo.get(Outcome.CREATED, ())
-    answers |= _replace([(request, row) for request, row in created if row], Outcome.CREATED, by, verb)
-    new = [request for request, row in created if row is None]
+    answers |= _replace(todo.get(Outcome.CREATED, ()), Outcome.CREATED, by, verb)
     answers |= _insert_unknown(new) if verb.copies else _insert(new, bound=verb.bound)
     if verb is _SCHEDULE_LEFT_OUT and new:
         _note_bound(new[0].unit)
@@ -349,12 +353,13 @@ def _insert(
     units, at, delay, payload, lane, max_retry, repeat_after, expires_after, idem_key = zip(*requests, strict=True)
     tenant, task_type, keys = zip(*units, strict=True)
     limited = REGISTRY.limited(task_type)
-    texts, in_bytes = [text or "{}" for text in payload], []
+    texts: Sequence[str | None] = [text or "{}" for text in payload]
+    in_bytes: Sequence[bytes | None] = []
     if may_concern(units):
         texts, in_bytes = hide_payloads(units, texts, bound=bound)
     if None in payload:
         REGISTRY.refuse_without_payload(name for name, text in zip(task_type, payload, strict=True) if text is None)
-    columns = {
+    columns: dict[str, Any] = {
         "tenant": tenant,
         "task_type": task_type,
         "replaces": [replaces[unit] for unit in units] if replaces else [None],
@@ -396,7 +401,8 @@ def _texts(values: Iterable[str]) -> TextArray:
     return utf8_array([value.encode() for value in values])
 
 
-_BINARY = {"payload": _texts, "at": instant_array}  # columns that mostly differ from task to task
+# Columns that mostly differ from task to task.
+_BINARY: dict[str, Callable[[Any], object]] = {"payload": _texts, "at": instant_array}
 
 
 def _insert_keyed(
@@ -422,7 +428,7 @@ def _insert_keyed(
     return answers
 
 
-def _times(pairs: _Pairs) -> dict[str, list]:
+def _times(pairs: _Pairs) -> dict[str, object]:
     units, texts = [request.unit for request, _ in pairs], [request.payload for request, _ in pairs]
     texts, in_bytes = hide_payloads_of(units, texts, [row.job for _, row in pairs])
     return {
@@ -434,5 +440,5 @@ def _times(pairs: _Pairs) -> dict[str, list]:
     }
 
 
-def _answers(outcome: Outcome, rows: Iterable[tuple]) -> dict[Unit, Scheduled]:
+def _answers(outcome: Outcome, rows: Iterable[Row]) -> dict[Unit, Scheduled]:
     return {(tenant, type_, key): Scheduled(outcome, task_id, due) for tenant, type_, key, task_id, due in rows}

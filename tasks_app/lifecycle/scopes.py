@@ -129,7 +129,7 @@ def held_back(
     The others have taken their places and permits.
     """
     every = [task for group in tasks.values() for task in group]
-    asked = {"tenants": sorted({task.tenant for task in every}), "targets": sorted(tasks)}
+    asked: dict[str, object] = {"tenants": sorted({task.tenant for task in every}), "targets": sorted(tasks)}
     asked["all_types"] = all_types and every[0].lane != URGENT_LANE
     with atomic():
         curbs = [curb for (curb,) in run("lock_curbs", asked)]

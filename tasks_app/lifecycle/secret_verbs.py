@@ -94,13 +94,14 @@ def _created(tenant: str, name: str, operator: Operator) -> Secret:
         raise InvalidTask(f"tenant {tenant!r} has {MOST_OF_TENANT:,} secrets, the most that there can be.")
     try:
         with atomic():
-            return Secret.objects.create(tenant=tenant, name=name, created_by=operator.name)
+            made: Secret = Secret.objects.create(tenant=tenant, name=name, created_by=operator.name)
     except IntegrityError:
         return _locked(name, tenant)  # somebody else was faster: theirs is changed
+    return made
 
 
 def _locked(name: str, tenant: str) -> Secret:
-    row = Secret.objects.select_for_update().filter(tenant=tenant, name=str(name)[:100]).first()
+    row: Secret | None = Secret.objects.select_for_update().filter(tenant=tenant, name=str(name)[:100]).first()
     if row is None:
         raise NotThere(f"Tenant {tenant!r} has no secret {str(name)[:100]!r}.")
     return row

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from tasks_app.conf import conf
@@ -39,6 +39,9 @@ class BatchLost(Exception):
     """The batch was reaped or finished by somebody else: nothing of it may be written any more."""
 
 
+Kind = TypeVar("Kind", covariant=True)
+
+
 class Settled(NamedTuple):
     """One task with its outcome; times are microseconds since the batch's start."""
 
@@ -48,6 +51,26 @@ class Settled(NamedTuple):
     ended_us: int = 0
     held: retry_budget.Held | None = None  # its retry waits for a budget
     cipher: Cipher | None = None  # hides what is written of it
+
+
+class _Of(Protocol[Kind]):
+    """Settled, with an outcome of one kind: of such groups, one for each statement, `_by_kind` sees to it."""
+
+    @property
+    def task(self) -> Task: ...
+    @property
+    def outcome(self) -> Kind: ...
+    @property
+    def begun_us(self) -> int: ...
+    @property
+    def ended_us(self) -> int: ...
+    @property
+    def held(self) -> retry_budget.Held | None: ...
+    @property
+    def cipher(self) -> Cipher | None: ...
+
+
+_Params = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +107,8 @@ def settle(
     away = next(([one.task.id for one in group] for kind, group in kinds if kind is GoneAway), [])
     handed = _handed(settled)
     if len(kinds) == 1 and timer is None and not handed and not away:
-        return _write(batch_no, handler, *kinds[0], finish=finish, figures=figures)
+        ((kind, group),) = kinds
+        return _write(batch_no, handler, kind, group, finish=finish, figures=figures)
     with atomic(savepoint=False):
         if handed:
             dues = _hand_on(batch_no, settled, handed)
@@ -156,7 +180,7 @@ def _moments(timer: Timer, batch_no: UUID, settled: Sequence[Settled]) -> list[d
     return sorted({moment for roll in rolls for moment in timer.until(roll + first, roll + last)}) or None
 
 
-def _by_kind(settled: Sequence[Settled]) -> list[tuple[type, Sequence[Settled]]]:
+def _by_kind(settled: Sequence[Settled]) -> Sequence[tuple[type, Sequence[Settled]]]:
     if len(alike := {type(one.outcome) for one in settled}) == 1:
         return [(alike.pop(), settled)]
     kinds: dict[type, list[Settled]] = {}
@@ -172,7 +196,7 @@ def _write(
     batch_no: UUID,
     handler: Handler | None,
     kind: type,
-    group: list[Settled],
+    group: Sequence[Settled],
     *,
     finish: bool,
     figures: BatchFigures,
@@ -190,6 +214,7 @@ def _write(
         "kept": conf().kept_kinds,
     }
     moved = 0
+    now: int
     while True:
         rows = run(statement, params)
         if not rows:
@@ -201,11 +226,11 @@ def _write(
         # The others were changed between its look and its lock, and are ours all the same: the next look sees them.
 
 
-def _ids(settled: Sequence[Settled]) -> BigintArray:
+def _ids(settled: Sequence[_Of[object]]) -> BigintArray:
     return bigint_array([one.task.id for one in settled])
 
 
-def _success(group: list[Settled], handler: Handler | None) -> dict:
+def _success(group: Sequence[_Of[object]], handler: Handler | None) -> _Params:
     return {
         "begun": bigint_array([one.begun_us for one in group]),
         "ended": bigint_array([one.ended_us for one in group]),
@@ -214,28 +239,28 @@ def _success(group: list[Settled], handler: Handler | None) -> dict:
     }
 
 
-def _attempts(group: list[Settled]) -> str | None:
+def _attempts(group: Sequence[_Of[object]]) -> str | None:
     """None: all of them succeeded at once, as most do."""
     attempts = [one.task.attempt for one in group]
     return None if attempts.count(1) == len(attempts) else array(attempts)
 
 
-def _success_with_results(group: list[Settled], handler: Handler | None) -> dict:
-    results = ",".join("null" if one.outcome is SUCCEEDED else _result(one) for one in group)
+def _success_with_results(group: Sequence[_Of[Succeeded | None]], handler: Handler | None) -> _Params:
+    results = ",".join("null" if one.outcome is SUCCEEDED else _result(one.outcome, one.cipher) for one in group)
     return _success(group, handler) | {"results": f"[{results}]"}
 
 
-def _result(one: Settled) -> str:
-    return one.outcome.result if one.cipher is None else one.cipher.result(one.outcome.result)
+def _result(outcome: Succeeded, cipher: Cipher | None) -> str:
+    return outcome.result if cipher is None else cipher.result(outcome.result)
 
 
-def _failure(group: list[Settled], handler: Handler | None) -> dict:
+def _failure(group: Sequence[_Of[Failure]], handler: Handler | None) -> _Params:
     return _given(_failed(one, handler) for one in group)
 
 
-def _failed(one: Settled, handler: Handler | None) -> dict:
+def _failed(one: _Of[Failure], handler: Handler | None) -> dict[str, Any]:
     failure, delay_ms = one.outcome, _delay_ms(one, handler)
-    told = {
+    told: dict[str, Any] = {
         "begun": one.begun_us,
         "ended": one.ended_us,
         "attempt": one.task.attempt,
@@ -254,7 +279,7 @@ def _failed(one: Settled, handler: Handler | None) -> dict:
     return told
 
 
-def _delay_ms(one: Settled, handler: Handler | None) -> int:
+def _delay_ms(one: _Of[Failure], handler: Handler | None) -> int:
     if one.outcome.after is not None:
         return int(one.outcome.after * 1000)
     if handler is None:
@@ -264,11 +289,11 @@ def _delay_ms(one: Settled, handler: Handler | None) -> int:
     return int(policy.delay(one.task.attempt) * 1000)
 
 
-def _not_yet(group: list[Settled], handler: Handler | None) -> dict:
+def _not_yet(group: Sequence[_Of[NotYet]], handler: Handler | None) -> _Params:
     return _given(one.outcome.until.isoformat() for one in group)
 
 
-def _skipped(group: list[Settled], handler: Handler | None) -> dict:
+def _skipped(group: Sequence[_Of[Skipped]], handler: Handler | None) -> _Params:
     return _given(
         {
             "code": clean(one.outcome.code, ERROR_CODE_LENGTH),
@@ -279,17 +304,17 @@ def _skipped(group: list[Settled], handler: Handler | None) -> dict:
     )
 
 
-def _reason(one: Settled) -> str:
+def _reason(one: _Of[Skipped]) -> str:
     reason = own_words(clean(one.outcome.reason, ERROR_MSG_LENGTH))
     # What expired was never begun: that reason is ours, and nobody's secret.
     return reason if one.cipher is None or one.begun_us >= one.ended_us else one.cipher.error(reason)
 
 
-def _away(group: list[Settled], handler: Handler | None) -> dict:
+def _away(group: Sequence[_Of[GoneAway]], handler: Handler | None) -> _Params:
     return _given({"begun": one.begun_us, "lease": one.outcome.lease} for one in group)
 
 
-def _returned(group: list[Settled], handler: Handler | None) -> dict:
+def _returned(group: Sequence[_Of[Returned]], handler: Handler | None) -> _Params:
     return _given(
         {
             "delay_ms": None if one.outcome.delay is None else int(one.outcome.delay * 1000),
@@ -301,12 +326,12 @@ def _returned(group: list[Settled], handler: Handler | None) -> dict:
     )
 
 
-def _given(values: Iterable[object]) -> dict:
+def _given(values: Iterable[object]) -> _Params:
     """What the statement needs for each id, as one JSON list in the order of the ids."""
     return {"given": json.dumps(list(values))}
 
 
-_STATEMENTS = {
+_STATEMENTS: dict[type, tuple[str, str, Callable[[Any, Handler | None], _Params]]] = {
     type(SUCCEEDED): ("mark_success", "ok", _success),
     Succeeded: ("mark_success", "ok", _success_with_results),
     Failure: ("mark_fail", "failed", _failure),

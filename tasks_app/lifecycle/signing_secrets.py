@@ -42,10 +42,11 @@ def signing_secrets(row: Subscription) -> list[str]:
 def checked_secret(text: object) -> str:
     """One that the receiver has chosen. Raises InvalidTask, without the secret in it."""
     try:
-        size = len(base64.b64decode(text.removeprefix(PREFIX), validate=True)) if text.startswith(PREFIX) else 0
-    except (AttributeError, ValueError, binascii.Error):
+        encoded = text.removeprefix(PREFIX) if isinstance(text, str) and text.startswith(PREFIX) else ""
+        size = len(base64.b64decode(encoded, validate=True))
+    except (ValueError, binascii.Error):
         size = 0
-    if not LEAST_BYTES <= size <= MOST_BYTES:
+    if not isinstance(text, str) or not LEAST_BYTES <= size <= MOST_BYTES:
         raise InvalidTask(
             f"A secret is {PREFIX} and {LEAST_BYTES} to {MOST_BYTES} random bytes in base64. Leave it out, and one is "
             "made for you."

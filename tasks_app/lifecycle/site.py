@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 from tasks_app.conf import MAIN_SITE, conf
 from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError
@@ -22,7 +23,7 @@ from tasks_app.sql import run
 from . import recovery as recoveries
 from .audit import Entry, Operator, audit
 from .claim import return_unstarted
-from .installation import ITSELF, SUBJECT, Row, Sites, locked, read_installation, stranger
+from .installation import ITSELF, SUBJECT, Row, Sites, locked, noted, stranger
 from .outbox import tell
 
 log = logging.getLogger(__name__)
@@ -87,10 +88,10 @@ def see_to(row: Row) -> Row:
         if not (_is_first(sites) or _silence(sites)):
             return row
         _take_over()
-    row = read_installation()
+    row = noted()
     if row.sites.chosen == own:
         open_chosen(row)
-        row = read_installation()
+        row = noted()
     return row
 
 
@@ -130,13 +131,13 @@ def _choose(row: Row, site: str | None, operator: Operator, *, hold: bool = True
     told = {"before": before, "epoch": epoch, "by": operator.name}
     tell("site.stood_by", told) if site is None else tell("site.activated", told | {"site": site})
     log.warning("site.chosen site=%s before=%s epoch=%d by=%s", site, before, epoch, operator.name)
-    return read_installation()
+    return noted()
 
 
 def _await_claims(wait: Callable[[float], object]) -> None:
     """Until all claims and starts have ended that may have begun before the choice was committed. The caller has read
     the choice, so whatever begins now sees it."""
-    left = dict(run("claims_in_flight", {}))
+    left: dict[int, Any] = dict(run("claims_in_flight", {}))
     for _ in range(2):
         deadline = time.monotonic() + PATIENCE_SECONDS
         while left and time.monotonic() < deadline:
@@ -159,7 +160,7 @@ def _take_over() -> None:
     with atomic():
         locked()  # before the sign, as whoever adopts a server does
         list(SignOfLife.objects.select_for_update().filter(kind=SignOfLife.BEAT))  # one that is just being given counts
-        row = read_installation()
+        row = noted()
         silence = _silence(row.sites)
         if not row.quarantined and (silence or _is_first(row.sites)):
             reason = silence or f"Nobody has chosen a site yet, and {conf().site!r} is the first."
@@ -201,7 +202,7 @@ def _resume(recovery: Recovery, patience: float) -> bool:
     if "done_at" not in recovery.steps.get(Step.TAKEOVER, {}) and not _shards_taken(recovery, by, now, patience):
         return False
     begun = recovery.steps.get(Step.RESUME) or {"begun_at": now.isoformat()}
-    lanes: dict[str, dict] = dict(begun.get("lanes") or {})
+    lanes: dict[str, dict[str, Any]] = dict(begun.get("lanes") or {})
     for lane in IN_TURN:
         told = lanes.setdefault(lane, {"since": now.isoformat()})
         if "overdue" in told:
@@ -254,4 +255,5 @@ def _seconds(since: str, now: datetime) -> float:
 
 
 def _now() -> datetime:
-    return run("clock", {})[0][0]
+    now: datetime = run("clock", {})[0][0]
+    return now

@@ -7,7 +7,7 @@ and when it is changed.
 import json
 import logging
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.at_work import Kind
 from tasks_app.core.errors import NotThere
@@ -36,7 +36,7 @@ class Skipped:
     def __init__(self) -> None:
         self._known: frozenset[Item] = frozenset()
 
-    def learn(self, items: Iterable[Iterable] | None) -> None:
+    def learn(self, items: Iterable[Iterable[Any]] | None) -> None:
         self._known = frozenset(Item(*one) for one in items or ())
 
     def forget(self, items: Iterable[tuple[str, str, str]]) -> None:
@@ -83,7 +83,7 @@ def release_changed() -> int:
 def release(number: int, operator: Operator) -> Stall:
     """The beats take it up again within seconds. If a beat hangs on it twice more, they skip it again."""
     with atomic():
-        row = Stall.objects.select_for_update().filter(id=number).first()
+        row: Stall | None = Stall.objects.select_for_update().filter(id=number).first()
         if row is None:
             raise NotThere(f"there is no stall number {number}; `manage.py stalls list` shows which there are.")
         row.delete()

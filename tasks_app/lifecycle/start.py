@@ -14,9 +14,9 @@ from tasks_app.core.confidential import STORED_JSON
 from tasks_app.core.contact import Contact
 from tasks_app.core.memory import collector_paused
 from tasks_app.core.retry import policy_from
-from tasks_app.core.task import Outcome, Own, Task
+from tasks_app.core.task import Failure, Own, Returned, Task
 from tasks_app.database import atomic
-from tasks_app.sql import array, run
+from tasks_app.sql import Row, array, run
 
 from .claim import return_batches
 from .confidential import NOTHING_HIDDEN, Cipher, open_tasks
@@ -27,6 +27,7 @@ from .scopes import held_back
 
 log = logging.getLogger(__name__)
 
+_NONE: frozenset[int] = frozenset()
 CLOCK = DatabaseClock()  # of this process: what earlier batches have learned of it, too
 # Places in a row of start.sql.
 _CLAIMED_DUE, _ID, _PAYLOAD, _IN_BYTES, _BOUNDED, _STOPPED = 0, 1, 9, 10, 13, 14
@@ -43,7 +44,9 @@ class StartedBatch:
     turns: frozenset[int] = frozenset()  # jobs of it that care about overlap: others may wait for these tasks
     waited_for: frozenset[int] = frozenset()  # tasks that others may wait for
     ciphers: Mapping[int, Cipher] = field(default_factory=lambda: NOTHING_HIDDEN)  # of its encrypted tasks
-    ended: Sequence[tuple[Task, Outcome]] = ()  # tasks that don't run: a safeguard holds them, or they can't be opened
+    ended: Sequence[
+        tuple[Task, Failure | Returned]
+    ] = ()  # tasks that don't run: a safeguard holds them, or they can't be opened
     early: frozenset[int] = frozenset()  # tasks that were claimed ahead of their time, and not due at the start
     worker: str = ""  # who has started it
     lease_until: float = inf  # by lease_clock, read before the start was sent
@@ -64,13 +67,13 @@ def start(batch_no: UUID, worker: str, ticket: UUID | None = None, *, again: boo
         return _started(batch_no, worker, asked, lease_until, rows)
 
 
-def _started(batch_no: UUID, worker: str, asked: float, lease_until: float, rows: list[tuple]) -> StartedBatch | None:
+def _started(batch_no: UUID, worker: str, asked: float, lease_until: float, rows: list[Row]) -> StartedBatch | None:
     if not rows:
         # Taken by another delivery, most likely, and then this moves nothing. One that nobody has started is here
         # because its lane is paused, or was a moment ago, or since nothing may run, or only elsewhere: its message is
         # used up, so it has to go back, or aside.
-        if tasks := rehearse_batch(batch_no):
-            log.info("batch.rehearsed batch=%s tasks=%d", batch_no, tasks)
+        if rehearsed := rehearse_batch(batch_no):
+            log.info("batch.rehearsed batch=%s tasks=%d", batch_no, rehearsed)
         elif return_batches([str(batch_no)]):
             log.info("batch.returned batch=%s reason=%r", batch_no, "its lane is paused, or nothing may run here")
         return None
@@ -101,7 +104,7 @@ def _started(batch_no: UUID, worker: str, asked: float, lease_until: float, rows
     ]
     if found and found[0][_STOPPED] is not None and (stopped := {row[_ID] for row in found if row[_STOPPED]}):
         tasks = _without_held(batch_no, tasks, stopped)
-    held: list[tuple[Task, Outcome]] = []
+    held: Sequence[tuple[Task, Failure | Returned]] = []
     if found and found[0][_BOUNDED] is not None and (bounded := {row[_ID] for row in found if row[_BOUNDED]}):
         tasks = _within_quotas(batch_no, tasks, bounded)
         tasks, held = _within_safeguards(batch_no, tasks, bounded)
@@ -109,8 +112,9 @@ def _started(batch_no: UUID, worker: str, asked: float, lease_until: float, rows
         # Everything in it was cancelled, rescheduled or put aside. Finished now, or it would wait for the reaper.
         finish_batch(batch_no)
     jobs = {task.job for task in tasks} - {None}
-    turns, waited_for = _hand_out_own(tasks, jobs) if jobs else (frozenset(), frozenset())
-    ciphers, ended = NOTHING_HIDDEN, ()
+    turns, waited_for = _hand_out_own(tasks, jobs) if jobs else (_NONE, _NONE)
+    ciphers = NOTHING_HIDDEN
+    ended: Sequence[tuple[Task, Failure | Returned]] = ()
     if jobs or [None for row in found if row[_PAYLOAD].startswith(STORED_JSON)]:
         in_bytes = {row[_ID]: row[_IN_BYTES] for row in found if row[_IN_BYTES] is not None}
         tasks, ciphers, ended = open_tasks(tasks, in_bytes)
@@ -135,7 +139,7 @@ def _started(batch_no: UUID, worker: str, asked: float, lease_until: float, rows
     )
 
 
-def _run_again(params: dict[str, object]) -> list[tuple]:
+def _run_again(params: dict[str, object]) -> list[Row]:
     """The first question may still be on its way: what it does is seen only by what begins after it."""
     with atomic():
         run("await_start", {"batch_no": params["batch_no"]})
@@ -161,7 +165,7 @@ def _within_quotas(batch_no: UUID, tasks: list[Task], bounded: Collection[int]) 
 
 def _within_safeguards(
     batch_no: UUID, tasks: list[Task], bounded: Collection[int]
-) -> tuple[list[Task], list[tuple[Task, Outcome]]]:
+) -> tuple[list[Task], Sequence[tuple[Task, Failure | Returned]]]:
     """Those that may run, and those that a safeguard of their tenant sends back."""
     asked = [task for task in tasks if task.id in bounded]
     held = held_back(batch_no, {asked[0].type: asked}, all_types=True) if asked else []
@@ -172,12 +176,12 @@ def _within_safeguards(
     return [task for task in tasks if task.id not in gone], held
 
 
-def _hand_out_own(tasks: list[Task], jobs: set[int]) -> frozenset[int]:
+def _hand_out_own(tasks: list[Task], jobs: Collection[int | None]) -> tuple[frozenset[int], frozenset[int]]:
     """Time-outs and delays that jobs have of their own, as they are now, and the results of parents. Returns the jobs
     that care about overlap, and the tasks that others may wait for."""
     rows = {job: row for job, *row in run("job_options", {"jobs": array(jobs)})}
     if not rows:
-        return frozenset(), frozenset()
+        return _NONE, _NONE
     own = {job: Own(timeout, policy_from(backoff) if backoff else None) for job, (timeout, backoff, *_) in rows.items()}
     waiting, waited_for = [], []
     for task in tasks:

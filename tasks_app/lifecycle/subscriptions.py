@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -71,11 +72,12 @@ def subscribe(
 def find(name: str, tenant: str | None = None) -> Subscription:
     """Raises NotThere."""
     try:
-        return Subscription.objects.get(tenant=tenant, name=name)
+        row: Subscription = Subscription.objects.get(tenant=tenant, name=name)
     except Subscription.DoesNotExist:
         known = Subscription.objects.filter(tenant=tenant).values_list("name", flat=True)[:1000]
         whose = "of all tenants" if tenant is None else f"of tenant {tenant!r}"
         raise NotThere(f"there is no subscription {name!r} {whose}.{nearest(str(name), known)}") from None
+    return row
 
 
 def pause(subscription_id: int, operator: Operator) -> bool:
@@ -141,7 +143,7 @@ def rewind(subscription_id: int, since: datetime, operator: Operator) -> bool:
     return True
 
 
-def skip(subscription_id: int, seen: Place, behind: Place, what: dict, operator: Operator) -> bool:
+def skip(subscription_id: int, seen: Place, behind: Place, what: dict[str, Any], operator: Operator) -> bool:
     """Go on behind what it can't deliver; False if its cursor is not where it was `seen`, so it has gone on by itself.
     Whoever delivers it can't note anything any more."""
     with atomic(savepoint=False):
@@ -196,7 +198,9 @@ def suspend(subscription_id: int, node_id: UUID, fence: int, reason: str) -> boo
     return bool(moved)
 
 
-def _checked(name: str, events: Iterable[str], to: Target, tenant: str | None, task_types: Iterable[str]) -> dict:
+def _checked(
+    name: str, events: Iterable[str], to: Target, tenant: str | None, task_types: Iterable[str]
+) -> dict[str, Any]:
     checked_name("subscription", name, NAME_LENGTH)
     if tenant is not None:
         checked_name("tenant", tenant, TENANT_LENGTH)
@@ -237,7 +241,7 @@ def _not_new(row: Subscription, new: bool) -> Subscription:
     return row
 
 
-def _change(row: Subscription, wanted: dict, operator: Operator, since: datetime | None) -> Subscription:
+def _change(row: Subscription, wanted: dict[str, Any], operator: Operator, since: datetime | None) -> Subscription:
     """Whoever delivers it notices: its fencing number has grown."""
     before = {field: getattr(row, field) for field in wanted}
     if before != wanted:
@@ -260,7 +264,7 @@ def _with_secret(row: Subscription) -> Subscription:
 
 
 def _locked(subscription_id: int) -> Subscription:
-    row = Subscription.objects.select_for_update().filter(id=subscription_id).first()
+    row: Subscription | None = Subscription.objects.select_for_update().filter(id=subscription_id).first()
     if row is None:
         raise NotThere(f"there is no subscription number {subscription_id}.")
     return row
@@ -293,11 +297,11 @@ def _go_to(row: Subscription, since: datetime | None) -> None:
     Subscription.objects.filter(id=row.id).update(**cursor, **({} if since is None else {"since": since}))
 
 
-def _entry(row: Subscription, outcome: str, detail: dict | None = None) -> Entry:
+def _entry(row: Subscription, outcome: str, detail: dict[str, Any] | None = None) -> Entry:
     return Entry(f"subscription {row}", outcome, tenant=row.tenant, detail=detail)
 
 
-def _shown(wanted: dict) -> dict:
+def _shown(wanted: dict[str, Any]) -> dict[str, Any]:
     return {field: wanted[field] for field in ("events", "task_types", "sink", "target")}
 
 

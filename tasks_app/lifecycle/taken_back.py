@@ -8,7 +8,7 @@ was told never happened, and people should know.
 import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
 from tasks_app.database import atomic
@@ -33,7 +33,7 @@ class SeenTask(NamedTuple):
     task_type: str | None
     key: str | None
 
-    def subject(self, detail: dict) -> str:
+    def subject(self, detail: dict[str, Any]) -> str:
         """Of what was told about no task, such as a lane, there is only the row that told it."""
         if self.id is not None:
             return f"task {self.id}"
@@ -101,12 +101,12 @@ def note_lost_events(row: Row, told: Sequence[ToldRow]) -> int:
     )
 
 
-def _note(row: Row, outcome: str, found: Iterable[tuple[SeenTask, dict]]) -> int:
+def _note(row: Row, outcome: str, found: Iterable[tuple[SeenTask, dict[str, Any]]]) -> int:
     """Once for each task, however many processes know of it."""
     lost = {task.subject(detail): (task, detail) for task, detail in found}
     if not lost:
         return 0
-    operation = uuid5(row.uid, f"{row.facts.timeline}/{outcome}")
+    operation = uuid5(row.uid, f"{row.facts and row.facts.timeline}/{outcome}")
     with atomic():
         run("lock_operation", {"operation": operation})
         noted = AuditEntry.objects.filter(operation=operation, subject__in=list(lost)).values_list("subject", flat=True)

@@ -7,10 +7,10 @@ round finds nothing. Whoever dies on the way, or is stopped, leaves a state from
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, NothingToDo, NotThere, shown
@@ -27,6 +27,7 @@ from .request import checked_name
 
 if TYPE_CHECKING:
     from tasks_app.archive.place import Place
+    from tasks_app.archive.tenants import Piece, Written
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +79,8 @@ def begin(name: str, operator: Operator, *, destroy_key: bool = False) -> Tenant
         )
         _audit(operator, name, "archive", "begun", {"folder": made.folder, "destroy_key": destroy_key})
         tell("tenant.archiving", {"name": name, "by": operator.name, "reason": operator.reason}, tenant=name)
-    return TenantArchive.objects.get(tenant=name)
+    begun: TenantArchive = TenantArchive.objects.get(tenant=name)
+    return begun
 
 
 def stop(name: str, operator: Operator) -> TenantArchive:
@@ -109,7 +111,8 @@ def give_up(row: Tenant) -> None:
 
 
 def archive_of(name: str) -> TenantArchive | None:
-    return TenantArchive.objects.filter(tenant=name).first()
+    row: TenantArchive | None = TenantArchive.objects.filter(tenant=name).first()
+    return row
 
 
 def would_move(name: str) -> dict[str, int]:
@@ -171,7 +174,7 @@ def _wait(place: "Place", row: TenantArchive, mine: Held, pulse: _Pulse) -> bool
     """Whoever may not know that it is closed ends first, and then what runs."""
     from tasks_app.archive.tenants import pieces
 
-    there = dict(run("in_flight", {}))
+    there: dict[int, int] = dict(run("in_flight", {}))
     known = there.keys() if row.in_flight is None else there.keys() & row.in_flight
     if known:
         pids = ", ".join(str(there[one]) for one in sorted(known))
@@ -214,7 +217,15 @@ def _export(place: "Place", row: TenantArchive, mine: Held, pulse: _Pulse) -> bo
     return True
 
 
-def _exported(export, place, piece, row, label, tasks, pulse):
+def _exported(
+    export: Callable[..., list["Written"]],
+    place: "Place",
+    piece: "Piece",
+    row: TenantArchive,
+    label: str,
+    tasks: Sequence["Written"],
+    pulse: _Pulse,
+) -> list["Written"]:
     number = sum(1 for one in row.parts if one[0] == piece.table and one[-1] == row.round)
     return export(place, piece, row.tenant, row.folder, f"{label}-{number:04}", tasks, pulse)
 
@@ -225,7 +236,7 @@ def _remove(place: "Place", row: TenantArchive, mine: Held, pulse: _Pulse) -> bo
 
     if not row.todo:
         _next_round(row, mine)
-        return row.removed == row.exported  # else something is in use, and may be free in a few seconds
+        return bool(row.removed == row.exported)  # else something is in use, and may be free in a few seconds
     file = Written(*row.todo[0])
     check(place, file, pulse)
     for keys, xmins in rows_in(place, file, CHUNK):
@@ -270,7 +281,7 @@ def _finish(mine: Held) -> None:
 
 def _lock(mine: Held) -> TenantArchive:
     """Nobody can take it over, or stop it, before this transaction ends."""
-    found = (
+    found: TenantArchive | None = (
         TenantArchive.objects.select_for_update()
         .filter(tenant=mine.tenant, fence=mine.fence, state=TenantArchive.RUNNING)
         .first()
@@ -286,7 +297,7 @@ def _note(mine: Held, **fields: object) -> None:
         raise Overtaken(mine.tenant)
 
 
-def _manifest(place: "Place", row: TenantArchive, parts: list, *, complete: bool) -> None:
+def _manifest(place: "Place", row: TenantArchive, parts: list[Any], *, complete: bool) -> None:
     from tasks_app.archive.tenants import write_manifest
 
     told = {"tenant": row.tenant, "by": row.ordered_by, "reason": row.reason, "complete": complete}
@@ -296,7 +307,7 @@ def _manifest(place: "Place", row: TenantArchive, parts: list, *, complete: bool
 
 def _switch(name: str, operator: Operator, old: str, new: str, verb: str, outcome: str) -> TenantArchive:
     with atomic(savepoint=False):
-        row = TenantArchive.objects.select_for_update().filter(tenant=name).first()
+        row: TenantArchive | None = TenantArchive.objects.select_for_update().filter(tenant=name).first()
         if row is None:
             raise NotThere(f"tenant {shown(name)} is not being archived. `manage.py tenant archive` begins it.")
         if row.state != old:
@@ -327,9 +338,10 @@ def _folder_of(name: str, at: datetime) -> str:
     return folder_of(name, at)
 
 
-def _audit(operator: Operator, name: str, verb: str, outcome: str, detail: dict) -> None:
+def _audit(operator: Operator, name: str, verb: str, outcome: str, detail: dict[str, Any]) -> None:
     audit(operator, verb, [Entry(f"tenant {name}", outcome, detail=detail, tenant=name)])
 
 
 def _now() -> datetime:
-    return run("clock", {})[0][0]
+    now: datetime = run("clock", {})[0][0]
+    return now

@@ -7,7 +7,7 @@ gives it a token, and by a beat for those that it meets when it counts.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -68,7 +68,7 @@ def create(name: str, operator: Operator, **given: object) -> Tenant:
         on_commit(lambda: forget(name))
         _audit(operator, "create", "created", row, {"after": shown_fields(row)})
         tell("tenant.created", _told(row, operator), tenant=name)
-    return Tenant.objects.get(name=name)
+    return found(name)
 
 
 def edit(name: str, changes: Mapping[str, object], operator: Operator, *, seen: str | None = None) -> Changed:
@@ -167,7 +167,7 @@ def know(names: Iterable[str]) -> None:
 
 def found(name: str) -> Tenant:
     """NotThere if it has no row."""
-    row = Tenant.objects.filter(name=name).first()
+    row: Tenant | None = Tenant.objects.filter(name=name).first()
     if row is None:
         raise NotThere(f"there is no tenant {shown(name)}.")
     return row
@@ -204,7 +204,8 @@ def shown_fields(row: Tenant) -> dict[str, object]:
 
 def version_of(row: Tenant) -> str:
     """Another one after each change of FIELDS."""
-    return row.updated_at.astimezone(UTC).isoformat()
+    updated_at: datetime = row.updated_at
+    return updated_at.astimezone(UTC).isoformat()
 
 
 def _resume(row: Tenant, operator: Operator) -> None:
@@ -227,16 +228,16 @@ def _locked(name: str, *, make: bool = False) -> Tenant:
     """Its row, until the end of the transaction. NotThere if it has none, unless one may be made."""
     if make:
         know([name])
-    row = Tenant.objects.select_for_update().filter(name=name).first()
+    row: Tenant | None = Tenant.objects.select_for_update().filter(name=name).first()
     if row is None:
         raise NotThere(f"there is no tenant {name!r}. `manage.py tenant create` makes one.")
     return row
 
 
-def _checked(name: str, given: Mapping[str, object]) -> dict[str, object]:
+def _checked(name: str, given: Mapping[str, Any]) -> dict[str, object]:
     if unknown := [field for field in given if field not in FIELDS]:
         raise InvalidTask(f"a tenant has no {shown(unknown[0])}; it has {', '.join(FIELDS)}.")
-    values: dict[str, object] = checked_quotas({field: given[field] for field in QUOTAS if field in given})
+    values: dict[str, object] = dict(checked_quotas({field: given[field] for field in QUOTAS if field in given}))
     if name == INTERNAL_TENANT and any(value is not None for value in values.values()):
         raise InvalidTask(f"tenant {name!r} has the scheduler's own tasks, and can have no quotas.")
     if "encrypted" in given:
@@ -299,7 +300,7 @@ def checked_contacts(given: object) -> list[str]:
     return list(dict.fromkeys(given))
 
 
-def _audit(operator: Operator, verb: str, outcome: str, row: Tenant, detail: dict) -> None:
+def _audit(operator: Operator, verb: str, outcome: str, row: Tenant, detail: dict[str, Any]) -> None:
     audit(operator, verb, [Entry(f"tenant {row.name}", outcome, detail=detail, tenant=row.name)])
 
 

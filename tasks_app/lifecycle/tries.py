@@ -98,7 +98,8 @@ def try_before(row: TaskFields) -> Try:
 
 def tries_of(row: TaskFields) -> int:
     """Over its whole life: those that failed, and one that is under way or succeeded."""
-    return row.retry_count + (row.status in (*UNDER_WAY, Status.SUCCESS))
+    failed: int = row.retry_count
+    return failed + (row.status in (*UNDER_WAY, Status.SUCCESS))
 
 
 def late_by(row: TaskFields) -> timedelta | None:
@@ -110,14 +111,16 @@ def late_by(row: TaskFields) -> timedelta | None:
         return None
     if row.start_time is None or row.claimed_due is None or row.start_time < row.claimed_due:
         return None
-    return max(row.start_time - max(row.claimed_due, row.allowed_at or row.claimed_due), timedelta(0))
+    late: timedelta = row.start_time - max(row.claimed_due, row.allowed_at or row.claimed_due)
+    return max(late, timedelta(0))
 
 
 def waited(row: TaskFields) -> timedelta | None:
     """How long its last run was held back after it was due, without being late; None if not at all."""
     if late_by(row) is None or row.allowed_at is None or row.allowed_at <= row.claimed_due:
         return None
-    return row.allowed_at - row.claimed_due
+    held: timedelta = row.allowed_at - row.claimed_due
+    return held
 
 
 def error_of(row: TaskFields) -> Error:
@@ -161,7 +164,7 @@ def _last(row: TaskFields) -> Try:
 
 def _was_lost(row: TaskFields) -> bool:
     """Its last run was. The error of what is away is that of the try before, as of what runs."""
-    return row.error_code == LOST and row.status != Status.AWAY
+    return bool(row.error_code == LOST and row.status != Status.AWAY)
 
 
 def _after(allowed: datetime | None, due: datetime | None) -> datetime | None:

@@ -50,7 +50,8 @@ def count_undoable(operation: UUID, tenant: str | None = None) -> int:
     """The tasks that `undone_tasks` gives."""
     entries = AuditEntry.objects.filter(operation=operation, task_id__isnull=False)
     known = entries.filter(outcome__in=UNDONE, detail__has_key="was")
-    return (known if tenant is None else known.filter(tenant=tenant)).count()
+    found: int = (known if tenant is None else known.filter(tenant=tenant)).count()
+    return found
 
 
 def undone_tasks(operation: UUID, tenant: str | None = None) -> Iterator[list[int]]:

@@ -21,7 +21,7 @@ from .confidential import is_hidden, open_row
 from .past import past_units
 from .progress import Progress
 from .rehearsal import lies_aside
-from .request import key_of, unit_of
+from .request import Key, key_of, unit_of
 from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
 
 LONGEST_HISTORY = 50
@@ -77,7 +77,7 @@ class AttemptInfo:
     error_msg: str
 
 
-def find(task_type: str, key: object, *, tenant: str | None = None) -> TaskInfo | None:
+def find(task_type: str, key: Key, *, tenant: str | None = None) -> TaskInfo | None:
     """The unit's current task, or None if it never had one."""
     tenant, task_type, key = unit_of(task_type, key, tenant)
     row = current_task((tenant, task_type, key))
@@ -93,7 +93,7 @@ def current_tasks(task_type: str | None, *, tenant: str | None = None) -> list[T
 
 
 def find_many(
-    task_types: Sequence[str], keys: Iterable[object], *, tenant: str | None = None
+    task_types: Sequence[str], keys: Iterable[Key], *, tenant: str | None = None
 ) -> dict[tuple[str, str], TaskInfo]:
     """The current tasks of many units, by type and key, in a few statements; units that never had one are left out."""
     wanted = [key_of(key) for key in keys]
@@ -113,7 +113,7 @@ def find_many(
 
 
 def history(
-    task_type: str, key: object, *, tenant: str | None = None, limit: int = LONGEST_HISTORY
+    task_type: str, key: Key, *, tenant: str | None = None, limit: int = LONGEST_HISTORY
 ) -> tuple[list[TaskInfo], list[AttemptInfo]]:
     """The unit's tasks, the latest first, and their failed tries, the latest first, as far as they are kept."""
     tenant, task_type, key = unit_of(task_type, key, tenant)

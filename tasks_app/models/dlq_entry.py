@@ -22,7 +22,7 @@ class DlqEntry(OurModel):
     tenant = models.CharField(max_length=63, db_collation="C")
     task_type = models.CharField(max_length=100, db_collation="C")
     error_code = models.CharField(max_length=50)
-    error_msg = ConfidentialText()
+    error_msg: str = ConfidentialText()
     fingerprint = models.CharField(
         max_length=16,
         db_collation="C",
@@ -32,7 +32,7 @@ class DlqEntry(OurModel):
     frame = models.CharField(
         max_length=200, db_default="", help_text="Module and function of the app's code that failed, if it is known."
     )
-    traceback = ConfidentialText(db_default="", help_text="Where it was raised, unless the message says so.")
+    traceback: str = ConfidentialText(db_default="", help_text="Where it was raised, unless the message says so.")
     tags = ArrayField(models.CharField(max_length=50), db_default=[])
     job = models.BigIntegerField(null=True, help_text="The job it is an instance of.")
     created_at = models.DateTimeField(db_default=Now())

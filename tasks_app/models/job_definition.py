@@ -1,5 +1,7 @@
 """A job: the rule by which tasks come into being. Its instances are tasks with `job` and `fire_time`."""
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -34,7 +36,7 @@ class JobDefinition(OurModel):
 
     # What runs.
     task_type = models.CharField(max_length=100, db_collation="C")
-    payload = ConfidentialJSON(db_default={})
+    payload: Any = ConfidentialJSON(db_default={})
     lane = models.CharField(max_length=8, db_collation="C", db_default=DEFAULT_LANE)
     max_retry = models.SmallIntegerField()
     backoff = ArrayField(

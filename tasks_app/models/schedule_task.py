@@ -1,5 +1,7 @@
 """The task row: `ScheduleTask` while it is live, `PastTask` afterwards, and `AnyTask`, a view of both."""
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
@@ -61,7 +63,7 @@ class TaskFields(OurModel):
     start_time = models.DateTimeField(null=True)
     finish_time = models.DateTimeField(null=True)
     error_code = models.CharField(max_length=50, db_default="")
-    error_msg = ConfidentialText(db_default="")
+    error_msg: str = ConfidentialText(db_default="")
     cancelled_by = models.CharField(max_length=150, db_default="")
     cancelled_from = models.CharField(
         max_length=TENANT_LENGTH,
@@ -69,11 +71,11 @@ class TaskFields(OurModel):
         null=True,
         help_text="The tenant of the token that cancelled it; empty: a person, or the scheduler.",
     )
-    payload = ConfidentialJSON(db_default={})
+    payload: Any = ConfidentialJSON(db_default={})
     payload_bytes = models.BinaryField(null=True, help_text="An encrypted payload; the other field names its key.")
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
-    result = ConfidentialJSON(null=True, help_text="What the handler returned, if that is small JSON.")
+    result: Any = ConfidentialJSON(null=True, help_text="What the handler returned, if that is small JSON.")
 
     # Deferred effects, which became tasks of their own. NULL for most tasks.
     deferred_from = models.BigIntegerField(null=True, help_text="The task that handed this effect on.")

@@ -20,7 +20,7 @@ class TaskAttempt(OurModel):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(db_default=Now())
     error_code = models.CharField(max_length=50)
-    error_msg = ConfidentialText()
+    error_msg: str = ConfidentialText()
     held_by = models.CharField(
         max_length=120, null=True, help_text="Whose retry budget was spent, so that the next try waits for it."
     )

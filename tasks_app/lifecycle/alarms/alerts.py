@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from django.utils import timezone
@@ -44,7 +44,7 @@ def write_alerts(kind: AlertKind, incidents: Sequence["Open"]) -> int:
     return len(rows)
 
 
-def body(kind: AlertKind, one: "Open", rule: AlarmRule) -> dict:
+def body(kind: AlertKind, one: "Open", rule: AlarmRule) -> dict[str, Any]:
     """What a program gets; people get its title and its text."""
     facts = one.facts
     link = page_of(one.id)
@@ -74,7 +74,7 @@ def body(kind: AlertKind, one: "Open", rule: AlarmRule) -> dict:
     }
 
 
-def test_body(channel: AlarmChannel, by: str) -> dict:
+def test_body(channel: AlarmChannel, by: str) -> dict[str, Any]:
     return {
         "type": f"alarm.{AlertKind.TEST}",
         "time": timezone.now().isoformat(),
@@ -84,7 +84,7 @@ def test_body(channel: AlarmChannel, by: str) -> dict:
     }
 
 
-def digest_body(bodies: Sequence[dict]) -> dict:
+def digest_body(bodies: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Several alerts as one."""
     flat = [one for body in bodies for one in body.get("alerts", [body])]
     left = sum(body.get("more", 0) for body in bodies) + max(0, len(flat) - TOGETHER)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -157,14 +158,16 @@ def bound_to(channel_id: int) -> str:
 
 
 def find_channel(channel_id: int, tenant: str | None) -> AlarmChannel:
-    found = AlarmChannel.objects.filter(id=channel_id, tenant=tenant).first() if channel_id < 2**63 else None
+    found: AlarmChannel | None = (
+        AlarmChannel.objects.filter(id=channel_id, tenant=tenant).first() if channel_id < 2**63 else None
+    )
     if found is None:
         raise NotThere(f"There is no alarm channel {channel_id}.")
     return found
 
 
 def locked_channel(channel_id: int, tenant: str | None) -> AlarmChannel:
-    found = AlarmChannel.objects.select_for_update().filter(id=channel_id, tenant=tenant).first()
+    found: AlarmChannel | None = AlarmChannel.objects.select_for_update().filter(id=channel_id, tenant=tenant).first()
     if found is None:
         raise NotThere(f"There is no alarm channel {channel_id}.")
     return found
@@ -223,10 +226,11 @@ def _save(channel: AlarmChannel) -> None:
 
 
 def _fresh(channel: AlarmChannel) -> AlarmChannel:
-    return AlarmChannel.objects.get(id=channel.id)
+    fresh: AlarmChannel = AlarmChannel.objects.get(id=channel.id)
+    return fresh
 
 
-def _known(changes: Mapping[str, object]) -> Mapping[str, object]:
+def _known(changes: Mapping[str, Any]) -> Mapping[str, Any]:
     for name in changes.keys() - {field.name for field in fields(ChannelRequest)}:
         raise InvalidTask(f"{name!r} is not a field of a channel.")
     return changes
@@ -240,10 +244,10 @@ def _refuse_stale(channel: AlarmChannel, revision: int | None) -> None:
         )
 
 
-def _told(channel: AlarmChannel) -> dict:
+def _told(channel: AlarmChannel) -> dict[str, Any]:
     return {name: getattr(channel, name) for name in ("name", "kind", "shown", "most_per_hour", "enabled")}
 
 
-def _audit(operator: Operator, verb: str, channel: AlarmChannel, detail: dict) -> None:
+def _audit(operator: Operator, verb: str, channel: AlarmChannel, detail: dict[str, Any]) -> None:
     outcomes = {"create": "created", "edit": "edited", "delete": "deleted"}
     audit(operator, verb, [Entry(f"alarm channel {channel.id}", outcomes[verb], None, detail, channel.tenant)])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 
@@ -58,10 +58,10 @@ class Open(NamedTuple):
     cause: str
     task_type: str
     job: int | None
-    count: int
+    count: int  # type: ignore[assignment]  # the name of the column: tuple.count is not needed
     told_count: int
     seconds: float
-    sample: dict
+    sample: dict[str, Any]
     opened_at: datetime
     seen_at: datetime
     told_at: datetime | None
@@ -190,7 +190,7 @@ def _bounded(noted: dict[Key, Noted]) -> dict[Key, Noted]:
     return kept
 
 
-def _columns(noted: dict[Key, Noted]) -> dict:
+def _columns(noted: dict[Key, Noted]) -> dict[str, Any]:
     rows = [(key, one.rule, one.seen) for key, one in noted.items()]
     return {
         "rules": array(key.rule for key, _, _ in rows),

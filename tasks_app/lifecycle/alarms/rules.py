@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, fields, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import IntegrityError
@@ -62,11 +63,11 @@ def create_rule(request: RuleRequest, operator: Operator, tenant: str | None) ->
         rule = AlarmRule(tenant=tenant, created_by=operator.name, **values)
         _save(rule)
         _audit(operator, "create", rule, {"after": told(rule)})
-    return AlarmRule.objects.get(id=rule.id)
+    return find_rule(rule.id, tenant)
 
 
 def edit_rule(
-    rule_id: int, changes: Mapping[str, object], operator: Operator, *, tenant: str | None, revision: int | None = None
+    rule_id: int, changes: Mapping[str, Any], operator: Operator, *, tenant: str | None, revision: int | None = None
 ) -> AlarmRule:
     """What is open stays open, and is told by the new rule, unless it is turned off."""
     with atomic(savepoint=False):
@@ -82,7 +83,7 @@ def edit_rule(
         if not rule.enabled:
             _close(rule)
         _audit(operator, "edit", rule, {"before": before, "after": told(rule)})
-    return AlarmRule.objects.get(id=rule.id)
+    return find_rule(rule.id, tenant)
 
 
 def delete_rule(rule_id: int, operator: Operator, *, tenant: str | None, revision: int | None = None) -> AlarmRule:
@@ -96,23 +97,26 @@ def delete_rule(rule_id: int, operator: Operator, *, tenant: str | None, revisio
 
 
 def find_rule(rule_id: int, tenant: str | None) -> AlarmRule:
-    found = AlarmRule.objects.filter(id=rule_id, tenant=tenant).first() if rule_id < 2**63 else None
+    found: AlarmRule | None = AlarmRule.objects.filter(id=rule_id, tenant=tenant).first() if rule_id < 2**63 else None
     if found is None:
         raise NotThere(f"There is no alarm rule {rule_id}.")
     return found
 
 
-def told(rule: AlarmRule) -> dict:
+def told(rule: AlarmRule) -> dict[str, Any]:
     """The rule as it was asked for."""
     return {name: getattr(rule, name) for name in FIELDS}
 
 
-def _checked(request: RuleRequest, operator: Operator, tenant: str | None, told: Set[int] = frozenset()) -> dict:
+def _checked(
+    request: RuleRequest, operator: Operator, tenant: str | None, told: Set[int] = frozenset()
+) -> dict[str, Any]:
     checked_name("name", request.name, NAME_LENGTH)
     conditions = _conditions(request, tenant)
-    if Condition.LATE in conditions and request.late_seconds < conf().LATE_SECONDS:
+    late = request.late_seconds
+    if Condition.LATE in conditions and late is not None and late < conf().LATE_SECONDS:
         raise InvalidTask(
-            f"late_seconds={request.late_seconds:g} is less than {conf().LATE_SECONDS:g} s, from which on lateness is "
+            f"late_seconds={late:g} is less than {conf().LATE_SECONDS:g} s, from which on lateness is "
             'told at all. Raise it, or lower PUNCTUAL["LATE_SECONDS"].'
         )
     for name in ("repeat_seconds", "quiet_seconds"):
@@ -210,7 +214,7 @@ def _runbook(text: str) -> str:
 
 
 def _locked(rule_id: int, tenant: str | None, revision: int | None) -> AlarmRule:
-    rule = AlarmRule.objects.select_for_update().filter(id=rule_id, tenant=tenant).first()
+    rule: AlarmRule | None = AlarmRule.objects.select_for_update().filter(id=rule_id, tenant=tenant).first()
     if rule is None:
         raise NotThere(f"There is no alarm rule {rule_id}.")
     if revision is not None and revision != rule.revision:
@@ -235,6 +239,6 @@ def _close(rule: AlarmRule) -> None:
     )
 
 
-def _audit(operator: Operator, verb: str, rule: AlarmRule, detail: dict) -> None:
+def _audit(operator: Operator, verb: str, rule: AlarmRule, detail: dict[str, Any]) -> None:
     outcomes = {"create": "created", "edit": "edited", "delete": "deleted"}
     audit(operator, verb, [Entry(f"alarm rule {rule.id}", outcomes[verb], None, detail, rule.tenant)])

@@ -17,7 +17,7 @@ EXISTS = "exists"  # the firing has one, or had one: a planner or another backfi
 
 
 class Made(NamedTuple):
-    counts: Counter  # by answer; firings of jobs that are gone are not in it
+    counts: Counter[str]  # by answer; firings of jobs that are gone are not in it
     ids: list[int]  # of the instances
     due: float | None  # the earliest moment at which one is due, epoch seconds
 
@@ -54,7 +54,7 @@ def make(
         Fired(Firing(at, wanted=True, again=again), job) for job, at in zip(jobs, fires, strict=True) if job in there
     ]
     parts = insert(fired, ASKED_FOR, counted=False, lane=lane, rooted=not alone)
-    made = {key: id_ for part in parts for key, id_ in zip(part.keys, part.ids, strict=True)}
+    made = {key: id_ for part in parts for key, id_ in zip(part.keys or (), part.ids or (), strict=True)}
     _write_down(made, there, operator)
     counts = Counter({CREATED: len(made), EXISTS: len(fired) - len(made)})
     return Made(+counts, list(made.values()), min((part.due for part in parts), default=None))
@@ -62,7 +62,7 @@ def make(
 
 def fitting(jobs: Sequence[int]) -> int:
     """How many of these firings, each of a job, one step makes: with all that comes along, no more than a planner's."""
-    sizes = dict(run("family_sizes", {"jobs": array(sorted(set(jobs)))}))
+    sizes: dict[int, int] = dict(run("family_sizes", {"jobs": array(sorted(set(jobs)))}))
     made = 0
     for place, job in enumerate(jobs):
         made += sizes.get(job, 1)

@@ -1,9 +1,9 @@
 """start: a campaign and the tasks, or firings, that it is for, chosen once, in one transaction."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from tasks_app.core.backfill import KIND, Which
@@ -74,7 +74,7 @@ def start(
         raise InvalidTask(f"most_running={most_running!r}: a {kind} makes no task run. Leave it out.")
     pace = {"cap": checked_cap(cap), "rate": checked_rate(rate), "most_running": checked_most_running(most_running)}
     about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": _options(kind, lane, move)}
-    return _begin(kind, pace | about, operator, lambda begun: _choose(begun, pages, time.monotonic() + seconds))
+    return _begin(kind, {**pace, **about}, operator, lambda begun: _choose(begun, pages, time.monotonic() + seconds))
 
 
 def start_undo(
@@ -90,7 +90,7 @@ def start_undo(
     """Begin a campaign that puts back the tasks that another operation has moved or cancelled."""
     pace = {"cap": MOST, "rate": None, "most_running": None}
     about = {"tenant": tenant, "task_type": task_type, "selection": selection, "options": {UNDOES: str(undoes)}}
-    return _begin(UNDO, pace | about, operator, lambda begun: _choose(begun, pages, time.monotonic() + seconds))
+    return _begin(UNDO, {**pace, **about}, operator, lambda begun: _choose(begun, pages, time.monotonic() + seconds))
 
 
 def start_backfill(
@@ -123,21 +123,22 @@ def start_backfill(
         Backfill.objects.bulk_create([Backfill(campaign=begun, **stretch._asdict()) for stretch in stretches])
         return _keep_slots(begun, slots), False
 
-    return _begin(KIND, pace | about, operator, choose)
+    return _begin(KIND, {**pace, **about}, operator, choose)
 
 
 def _begin(
-    kind: str, fields: Mapping[str, object], operator: Operator, choose: Callable[[Campaign], tuple[int, bool]]
+    kind: str, fields: dict[str, Any], operator: Operator, choose: Callable[[Campaign], tuple[int, bool]]
 ) -> Campaign:
     with atomic():
         run("lock_operation", {"operation": operator.operation})
-        if (before := Campaign.objects.filter(operation=operator.operation).first()) is not None:
+        before: Campaign | None = Campaign.objects.filter(operation=operator.operation).first()
+        if before is not None:
             return before
         tenant, task_type = fields["tenant"], fields["task_type"]
         refuse_archived(tenant)
         if kind in RELEASES:
             refuse_many_orders(RELEASES, tenant)
-        campaign = Campaign.objects.create(
+        campaign: Campaign = Campaign.objects.create(
             operation=operator.operation,
             kind=kind,
             actor=operator.name,
@@ -161,12 +162,12 @@ def _begin(
 
 def _options(kind: Verb, lane: str, move: Move | None) -> dict[str, object]:
     if kind is Verb.MOVE:
-        return move.options
+        return (move or Move()).options  # without one, that says what is missing
     given = _lane(lane)
     return given if kind in RELEASES else {}
 
 
-def _lane(lane: str) -> dict[str, str]:
+def _lane(lane: str) -> dict[str, object]:
     if lane not in (*LANES, OWN_LANE):
         raise InvalidTask(f"lane={lane!r} is unknown; there are {', '.join(LANES)}, and {OWN_LANE!r} for each its own.")
     return {} if lane == OWN_LANE else {"lane": lane}
@@ -174,7 +175,8 @@ def _lane(lane: str) -> dict[str, str]:
 
 def _choose(campaign: Campaign, pages: Iterable[Sequence[int]], deadline: float) -> tuple[int, bool]:
     """How many there are, and whether there were more. However many, a page or two of them are in memory at a time."""
-    total, number, rest, more = 0, 0, [], False
+    total, number, more = 0, 0, False
+    rest: list[int] = []
     for page in pages:
         room = campaign.cap - total
         more = len(page) > room

@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from tasks_app.core.backfill import KIND, Which
@@ -59,11 +59,11 @@ class _Taken(NamedTuple):
     from_tenant: str | None
     reason: str
     operation: UUID
-    options: dict
+    options: dict[str, Any]
     rate: float | None
     total: int
     done: int
-    counts: dict
+    counts: dict[str, Any]
     most_running: int | None
     waiting: int
 
@@ -94,7 +94,7 @@ class _Taken(NamedTuple):
 class _Deed(NamedTuple):
     """What a step did."""
 
-    counts: Counter  # by answer
+    counts: Counter[Any]  # by answer
     released: Sequence[int]  # tasks that run because of it
     due: float | None
 
@@ -127,12 +127,14 @@ def measure() -> int | None:
         if not rows:
             return None
         asked = {"campaign": rows[0][0], "chunks": MEASURED_CHUNKS, "every": MEASURE_SECONDS, "soon": SOON_SECONDS}
-        return run("measure", asked)[0][0]
+        running: int | None = run("measure", asked)[0][0]
+        return running
 
 
 def wait_seconds(holder: str) -> float | None:
     """Until there is something to do that no other beat does; None: there is nothing."""
-    return run("campaign_wait", {"holder": holder})[0][0]
+    seconds: float | None = run("campaign_wait", {"holder": holder})[0][0]
+    return seconds
 
 
 def release(holder: str) -> None:
@@ -172,8 +174,8 @@ def _carry_on(taken: _Taken, holder: str) -> Step:
 def _do(taken: _Taken, ids: Sequence[int], jobs: Sequence[int] | None, fires: Sequence[datetime] | None) -> _Deed:
     """To these tasks, what the campaign is for; or for these firings, make the instances."""
     if taken.makes_instances:
-        about = (Which(taken.options["which"]), jobs, fires, taken.options.get("lane"), taken.operator)
-        made = make(taken.id, *about, alone=not taken.brings_others, tenant=taken.tenant)
+        about = (Which(taken.options["which"]), jobs or (), fires or (), taken.options.get("lane"), taken.operator)
+        made = make(taken.id, *about, alone=not taken.brings_others, tenant=taken.tenant or "")
         return _Deed(made.counts, made.ids, made.due)
     part_of = f"campaign {taken.id}"
     if taken.kind == UNDO:
@@ -202,5 +204,5 @@ def _put_in_lane(ids: Sequence[int], lane: str | None) -> list[str]:
     """The lanes that they came from; an empty one: it was not changed."""
     if lane is None:
         return [""] * len(ids)
-    before = dict(run("put_in_lane", {"ids": array(ids), "lane": lane}))
+    before: dict[int, str] = dict(run("put_in_lane", {"ids": array(ids), "lane": lane}))
     return [before.get(id_, "") for id_ in ids]

@@ -4,7 +4,7 @@ Each waits for the step that is running, if one is.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.campaigns import CampaignState, checked_most_running, checked_rate
 from tasks_app.core.errors import InvalidTask, NotThere
@@ -49,9 +49,9 @@ def change_pace(campaign: int, changes: Mapping[str, float | None], operator: Op
             raise NotThere(f"There is no campaign {campaign}.")
         if changes.get("most_running") is not None and before.kind not in RELEASES:
             raise InvalidTask(f"most_running: campaign {campaign} makes no task run, so it has no such limit.")
-        pace = {"rate": before.rate, "most_running": before.most_running}
-        new = pace | changes
-        new = {"rate": checked_rate(new["rate"]), "most_running": checked_most_running(new["most_running"])}
+        pace: dict[str, Any] = {"rate": before.rate, "most_running": before.most_running}
+        wanted = pace | dict(changes)
+        new = {"rate": checked_rate(wanted["rate"]), "most_running": checked_most_running(wanted["most_running"])}
         moved = run("change_pace", {"campaign": campaign, **new})
         row = Campaign.objects.get(id=campaign)
         if moved:

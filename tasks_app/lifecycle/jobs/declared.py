@@ -10,10 +10,10 @@ from enum import Enum
 
 from tasks_app.core.confidential import Encrypted, KeyOutOfReach, Unreadable
 from tasks_app.core.differences import Difference, differences, same
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.confidential import open_job_payload
 from tasks_app.models import DeclaredJob, JobDefinition
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 from .lock import database_now
 from .request import FIELDS, JobRequest, as_request, columns

@@ -46,7 +46,8 @@ def root_of(job: JobDefinition) -> JobDefinition:
     if not job.has_parents:
         return job
     [root] = roots_of([job.id], graph_of([job.id]))
-    return JobDefinition.objects.get(id=root)
+    first: JobDefinition = JobDefinition.objects.get(id=root)
+    return first
 
 
 @contextmanager

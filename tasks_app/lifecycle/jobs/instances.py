@@ -151,8 +151,9 @@ def insert_families(firsts: Sequence[int], *, lane: str | None = None, backfill:
     """
     if not firsts:
         return []
-    asked = {"ids": array(firsts), "salt": secrets.token_hex(16), "lane": lane, "backfill": backfill}
+    asked: dict[str, object] = {"ids": array(firsts), "salt": secrets.token_hex(16), "lane": lane, "backfill": backfill}
     asked |= {"kept": conf().kept_kinds} | _homes()
+    tasks: list[int]
     ((tasks,),) = run("plan_families", asked)
     if tasks:
         run("plan_waits", {"ids": array(tasks)})
@@ -163,7 +164,7 @@ def dues_of(planned: Iterable[InShard]) -> Dues:
     return {part.shard: part.due for part in planned}
 
 
-def _homes() -> dict[str, list]:
+def _homes() -> dict[str, object]:
     """The types that have a limit, and the shard of each."""
     limited = [handler.name for handler in REGISTRY if handler.limit is not None]
     return {"limited": limited, "homes": [home_of(name, conf().SHARDS) for name in limited]}
@@ -197,7 +198,8 @@ def take_back_families(job: JobDefinition, taken: Mapping[int, str], by: str) ->
 
 def take_back_waiting(job: JobDefinition, by: str) -> int:
     """Undo what was made of a job with parents and still waits for them; how many."""
-    return run("take_back_waiting", {"job": job.id, "by": by, "kept": conf().kept_kinds})[0][0]
+    undone: int = run("take_back_waiting", {"job": job.id, "by": by, "kept": conf().kept_kinds})[0][0]
+    return undone
 
 
 def amend_waiting(job: JobDefinition) -> None:
@@ -222,7 +224,8 @@ def place_moved(job: JobDefinition) -> Dues:
 def last_claimed(job_id: int) -> datetime | None:
     """The latest of its firings that somebody has claimed, and that was not taken back."""
     asked = {"job": job_id, "manual": manual_key(job_id), "again": again_key(job_id)}
-    return run("last_claimed", asked)[0][0]
+    latest: datetime | None = run("last_claimed", asked)[0][0]
+    return latest
 
 
 class Triggered(NamedTuple):

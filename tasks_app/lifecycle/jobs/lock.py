@@ -136,7 +136,8 @@ def _lock_cursor(key: Mapping[str, object]) -> Cursor | None:
 
 
 def database_now() -> datetime:
-    return run("clock", {})[0][0]
+    now: datetime = run("clock", {})[0][0]
+    return now
 
 
 def number_of(job_id: object) -> int:

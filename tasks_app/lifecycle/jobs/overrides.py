@@ -6,7 +6,7 @@ time. Locks are those of every change of a job (lock.py).
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 
@@ -16,12 +16,12 @@ from tasks_app.core.firings import Firing
 from tasks_app.core.jobs import JobStatus, firing_key
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.states import Status
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.outbox import tell
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import AnyTask, FiringOverride, JobDefinition, ScheduleTask
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 from .family import root_of
@@ -146,7 +146,7 @@ def _named(job: JobDefinition, fire_time: datetime | None, now: datetime) -> dat
     return following[0].fire_time
 
 
-def _take_out(job: JobDefinition, fire_time: datetime, now: datetime, operator: Operator) -> dict | None:
+def _take_out(job: JobDefinition, fire_time: datetime, now: datetime, operator: Operator) -> dict[str, Any] | None:
     """Take the firing out of the planner's hands, with its instance if it has one. What was decided for it before."""
     override = FiringOverride.objects.filter(job=job.id, fire_time=fire_time).first()
     label = Firing(fire_time).label
@@ -212,7 +212,7 @@ def _decide(job: JobDefinition, fire_time: datetime, to: datetime | None, now: d
         job.save(update_fields=["overridden"])
 
 
-def _as_told(override: FiringOverride | None) -> dict | None:
+def _as_told(override: FiringOverride | None) -> dict[str, Any] | None:
     """What was decided for a firing, as an audit entry keeps it; None: nothing."""
     if override is None:
         return None
@@ -220,7 +220,12 @@ def _as_told(override: FiringOverride | None) -> dict | None:
 
 
 def _tell(
-    job: JobDefinition, fire_time: datetime, what: str, before: dict | None, to: datetime | None, operator: Operator
+    job: JobDefinition,
+    fire_time: datetime,
+    what: str,
+    before: dict[str, Any] | None,
+    to: datetime | None,
+    operator: Operator,
 ) -> None:
     at, moved_to = fire_time.isoformat(), to and to.isoformat()
     after = None if what == "restored" else {"moved_to": moved_to, "by": operator.name}

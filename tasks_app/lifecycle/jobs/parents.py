@@ -14,7 +14,7 @@ def names_of(job_ids: Iterable[int]) -> dict[int, str]:
 def parent_names(job: JobDefinition) -> list[str]:
     if not job.has_parents or job.id is None:
         return []
-    loaded = getattr(job, _LOADED, None)
+    loaded: list[str] | None = getattr(job, _LOADED, None)
     if loaded is not None:
         return loaded
     ids = JobParent.objects.filter(job=job.id).values_list("parent", flat=True)

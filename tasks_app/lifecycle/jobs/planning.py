@@ -263,7 +263,8 @@ def _paged(cursors: Sequence[DueCursor], times: _Times) -> Iterator[tuple[DueCur
 def _step(cursor: DueCursor, page: _Page, times: _Times) -> _Step:
     schedule = cursor.schedule(times.days)
     if cursor.after_job:
-        found, planned_until = _next_page(cursor, schedule, times), cursor.next_fire
+        found = _next_page(cursor, schedule, times)
+        planned_until: datetime | None = cursor.next_fire
     else:
         found = _first_page(cursor, page, schedule, times)
         planned_until = found[-1].at if found else None

@@ -74,7 +74,7 @@ def _replan(calendar: int) -> bool:
     version = days.key.version
     while _renew_cursors(calendar, version, days):
         pass
-    after = 0
+    after: int | None = 0
     while after is not None:
         after = _take_back_page(calendar, after, days)
     return bool(run("calendar_is_planned", {"calendar": calendar, "version": version}))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
-from typing import Annotated
+from typing import Annotated, Any
 
 from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
@@ -19,13 +19,13 @@ from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_b
 from tasks_app.core.jobs import CatchUp, Overlap
 from tasks_app.core.phrases import figure
 from tasks_app.core.schedule import Gap, Repeat, Schedule
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.lifecycle.confidential import open_job_payload
 from tasks_app.lifecycle.request import checked_instant, checked_json, checked_name, fitting_payload
 from tasks_app.lifecycle.tenant_defaults import lane_of
 from tasks_app.models import Calendar, JobDefinition
 from tasks_app.models.calendar import days_of
 from tasks_app.models.job_definition import NAME_LENGTH
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 from .parents import parent_names
@@ -39,7 +39,8 @@ MOST_PARENTS = 1_000
 WHEN = ("cron", "every", "at")
 OF_A_CHILD = ("parents", "when", "if_parent_fails")
 # What only a job with a schedule can have, and what it is without.
-OF_A_SCHEDULE = {"cron": "", "every": 0, "at": None, "start_at": None, "end_at": None, "max_runs": None, "jitter": 0}
+OF_A_SCHEDULE: dict[str, Any] = {"cron": "", "every": 0, "at": None, "start_at": None, "end_at": None}
+OF_A_SCHEDULE |= {"max_runs": None, "jitter": 0}
 OF_A_SCHEDULE |= {"calendar": "", "on_day_off": OnDayOff.SKIP, "overlap": Overlap.ALLOW}
 SECONDS = "seconds"  # marks the fields that hold a length of time: files may write those as 5m
 Seconds = Annotated[float, SECONDS]
@@ -82,7 +83,7 @@ class JobRequest:
 FIELDS = tuple(field.name for field in fields(JobRequest))
 
 
-def changed(job: JobDefinition, changes: Mapping[str, object]) -> JobRequest:
+def changed(job: JobDefinition, changes: Mapping[str, Any]) -> JobRequest:
     """The job as a request, with these fields changed; a new way of saying when replaces the old one."""
     for name in changes:
         if name not in FIELDS:
@@ -124,7 +125,9 @@ def calendar_name(job: JobDefinition) -> str:
     return Calendar.objects.filter(id=job.calendar).values_list("name", flat=True).first() or ""
 
 
-def columns(request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> dict:
+def columns(
+    request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT
+) -> dict[str, Any]:
     """The values of the row, or an InvalidTask that says what is wrong. `tenant` is whose it is to be, if it is new."""
     handler = REGISTRY.require(request.task_type)
     name = checked_name("name", request.name, NAME_LENGTH)
@@ -166,7 +169,9 @@ def _payload(request: JobRequest, handler: Handler, was: JobDefinition | None) -
     return {} if payload is None else json.loads(checked_json("payload", payload))
 
 
-def timing(request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> dict:
+def timing(
+    request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT
+) -> dict[str, Any]:
     """The values that say when it fires; an InvalidTask if they make no sense, whatever the others are."""
     _refuse_bad_limits(request)
     return {
@@ -183,7 +188,7 @@ _NO_TIMES |= {"timezone": "UTC", "dst_gap": str(Gap.SHIFT), "dst_repeat": str(Re
 _NO_TIMES |= {"calendar": None, "on_day_off": str(OnDayOff.SKIP)}
 
 
-def _times(request: JobRequest, now: datetime, was: JobDefinition | None, tenant: str) -> dict:
+def _times(request: JobRequest, now: datetime, was: JobDefinition | None, tenant: str) -> dict[str, Any]:
     schedule = _schedule(request, now, was, _days(request, tenant))
     _refuse_what_never_fires(request, schedule, now, was)
     return {
@@ -202,7 +207,7 @@ def _times(request: JobRequest, now: datetime, was: JobDefinition | None, tenant
 def checked_overlap(value: object) -> Overlap:
     if value not in list(Overlap):
         raise InvalidTask(f"overlap={shown(value)} is unknown; use {', '.join(Overlap)}.")
-    return Overlap(value)
+    return Overlap(str(value))
 
 
 def jitter_offset(name: str, jitter: int) -> int:
@@ -223,11 +228,11 @@ def field_of(error: PunctualError, among: Collection[str] = FIELDS) -> str | Non
     return next((word for word in re.findall(r"\w+", beginning) if word in among), None)
 
 
-def shown_fields(job: JobDefinition) -> dict:
+def shown_fields(job: JobDefinition) -> dict[str, Any]:
     """What an audit entry keeps of a job, before and after."""
-    return json.loads(
-        json.dumps(asdict(as_request(job)) | {"status": job.status, "revision": job.revision}, default=str)
-    )
+    values = asdict(as_request(job)) | {"status": job.status, "revision": job.revision}
+    found: dict[str, Any] = json.loads(json.dumps(values, default=str))
+    return found
 
 
 def _days(request: JobRequest, tenant: str) -> Days | None:
@@ -260,8 +265,10 @@ def _schedule(request: JobRequest, now: datetime, was: JobDefinition | None, day
     phase = 0
     if isinstance(request.every, int) and request.every > 0:
         # Counted from its start, which is a firing, or from its creation, which is none; other edits leave it alone.
-        kept = was is not None and was.every == request.every and was.start_at == request.start_at
-        phase = was.phase if kept else _first_second(request, now) % request.every
+        if was is not None and was.every == request.every and was.start_at == request.start_at:
+            phase = was.phase
+        else:
+            phase = _first_second(request, now) % request.every
     return Schedule(
         cron=request.cron,
         zone=request.timezone,

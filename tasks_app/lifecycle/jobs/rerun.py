@@ -61,7 +61,8 @@ def _rerun(run_id: int, operator: Operator, tenant: str, from_job: str | None) -
     _refuse_live(view, starts)
     done = _run_again(view, starts, below, operator)
     told = {"started": done.started, "waiting": done.waiting, "left": done.left}
-    about = (row.tenant, view.nodes[starts[0]].task.task_type)
+    first = view.nodes[starts[0]].task
+    about = (row.tenant, first and first.task_type)
     audit(operator, "rerun", [Entry(f"run {row.id}", "rerun", None, told, *about)])
     return done
 
@@ -77,7 +78,8 @@ def _named(view: RunView, name: str) -> int:
 def _failed_first(view: RunView) -> list[int]:
     """What failed, and comes after nothing else that failed."""
     failed = {job for job, node in view.nodes.items() if node.task is not None and node.task.failed}
-    first = sorted(failed - descendants_of(failed, view.parents))
+    after: set[int] = descendants_of(failed, view.parents)
+    first = sorted(failed - after)
     if not first:
         raise InvalidTask(f"nothing of run {view.run.id} has failed. Name the job to run again from, with from=.")
     return first
@@ -107,12 +109,13 @@ def _refuse_live(view: RunView, starts: Sequence[int]) -> None:
 
 def _run_again(view: RunView, starts: Sequence[int], below: set[int], operator: Operator) -> Rerun:
     nodes = view.nodes
-    dead = [nodes[job].task.id for job in starts if nodes[job].status == Status.DEAD]
+    dead = [task.id for job in starts if nodes[job].status == Status.DEAD and (task := nodes[job].task) is not None]
     if len(replay(dead, operator.name).replayed) != len(dead):
         raise _Moved
     anew = [nodes[job] for job in starts if nodes[job].status != Status.DEAD]
-    again = [nodes[job] for job in sorted(below) if nodes[job].task is not None and nodes[job].task.over]
-    left = [nodes[job] for job in sorted(below) if nodes[job].task is not None and not nodes[job].task.over]
+    later = [nodes[job] for job in sorted(below)]
+    again = [node for node in later if node.task is not None and node.task.over]
+    left = [node for node in later if node.task is not None and not node.task.over]
     _take_over(view, anew, again, operator.name)
     return Rerun(
         started=[nodes[job].name for job in starts],
@@ -125,14 +128,17 @@ def _take_over(view: RunView, anew: Sequence[Node], again: Sequence[Node], by: s
     nodes = [*anew, *again]
     if not nodes:
         return
-    ids, hand_on = [node.task.id for node in nodes], [node.status != Status.SUCCESS for node in nodes]
+    ids = [node.task.id for node in nodes if node.task is not None]
+    hand_on = [node.status != Status.SUCCESS for node in nodes]
     keys = [f"{node.job}:{view.run.label}" if handing else None for node, handing in zip(nodes, hand_on, strict=True)]
     kept = {"kept": conf().kept_kinds}
     retired = run(
         "retire", {"ids": ids, "statuses": [node.status for node in nodes], "hand_on": hand_on, "by": by} | kept
     )
     waits = [False] * len(anew) + [True] * len(again)
-    new = dict(run("insert_again", {"ids": ids, "idem_keys": keys, "hand_on": hand_on, "waits": waits} | kept))
+    new: dict[int, int] = dict(
+        run("insert_again", {"ids": ids, "idem_keys": keys, "hand_on": hand_on, "waits": waits} | kept)
+    )
     if len(retired) != len(nodes) or len(new) != len(nodes):
         raise _Moved
     queue_again([(new[node.job], node.job) for node in anew])

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.graphs import NO_FAILURES, RunState, Span, critical_path
 from tasks_app.core.states import Status
@@ -145,7 +145,7 @@ def read_lines(rows: Sequence[GraphRun]) -> list[RunLine]:
     return [_line(row, *found[row.id]) for row in rows if row.id in found]
 
 
-def _line(row: GraphRun, name: str, parts: Sequence[Sequence]) -> RunLine:
+def _line(row: GraphRun, name: str, parts: Sequence[Sequence[Any]]) -> RunLine:
     counts: Counter[str] = Counter()
     gone = failed = 0
     begun = False

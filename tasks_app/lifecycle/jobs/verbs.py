@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from math import inf
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError
 
@@ -20,6 +20,7 @@ from tasks_app.core.errors import HasChildren, InvalidTask, PunctualError, Unkno
 from tasks_app.core.firings import INSTANT, newest
 from tasks_app.core.handlers import REGISTRY, refuse_other_tenant
 from tasks_app.core.jobs import JobStatus, OnResume, Overlap
+from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.callbacks import refuse_bad_callback
@@ -32,7 +33,6 @@ from tasks_app.lifecycle.safeguards.curbs import refuse_triggers
 from tasks_app.lifecycle.shards import shards_of
 from tasks_app.lifecycle.turns import cancel_waiting, enter_turns, hold_turns, leave_turns
 from tasks_app.models import Backfill, FiringOverride, JobDefinition, Turn
-from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.sql import run
 
 from .family import keep_graphs, link, lock_graphs, resolved
@@ -162,7 +162,9 @@ def _save(job: JobDefinition) -> None:
         raise _name_taken(error, job.tenant, job.name) from None
 
 
-def _note_edit(operator: Operator, job: JobDefinition, before: dict, dropped: list[str], *, resealed: bool) -> None:
+def _note_edit(
+    operator: Operator, job: JobDefinition, before: dict[str, Any], dropped: list[str], *, resealed: bool
+) -> None:
     after = shown_fields(job)
     detail = {"before": before, "after": after}
     _audit(operator, "edit", job, detail | ({"overrides_dropped": dropped} if dropped else {}))
@@ -422,14 +424,14 @@ def _listed(names: Sequence[str]) -> str:
     return f"{few}{more} {'comes' if len(names) == 1 else 'come'}"
 
 
-def _pause_of(job: JobDefinition) -> dict:
+def _pause_of(job: JobDefinition) -> dict[str, Any]:
     """What an audit entry keeps of a job's pause, before and after."""
     until = job.paused_until and job.paused_until.isoformat()
     fields = {"pause_reason": job.pause_reason, "paused_by": job.paused_by, "paused_until": until}
     return fields | {"on_resume": str(job.on_resume)}
 
 
-def _audit(operator: Operator, verb: str, job: JobDefinition, detail: dict) -> None:
+def _audit(operator: Operator, verb: str, job: JobDefinition, detail: dict[str, Any]) -> None:
     outcome = verb.removesuffix("e") + "ed"
     detail = detail | {"tenant": job.tenant, "name": job.name}
     audit(operator, verb, [Entry(f"job {job.id}", outcome, None, detail, job.tenant, job.task_type)])
@@ -443,10 +445,11 @@ def _tell(
 
 
 def _fresh(job: JobDefinition) -> JobDefinition:
-    return JobDefinition.objects.get(id=job.id)
+    fresh: JobDefinition = JobDefinition.objects.get(id=job.id)
+    return fresh
 
 
-def _name_taken(error: IntegrityError, tenant: str, name: str) -> Exception:
+def _name_taken(error: Exception, tenant: str, name: str) -> Exception:
     if "punctual_job_name" not in str(error):
         return error
     return name_taken(tenant, name)

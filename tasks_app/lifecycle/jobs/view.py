@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 
@@ -13,9 +13,9 @@ from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.rules import Reason, Rule
 from tasks_app.core.said import said, said_of
 from tasks_app.core.schedule import in_zone
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.core.zones import known_zones
 from tasks_app.models import FiringOverride, JobDefinition, ScheduleTask
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 from .parents import parent_names
@@ -70,7 +70,8 @@ def falls_out(job: JobDefinition, after: datetime, last: datetime) -> list[Falls
     for one in islice(schedule.days_off(after, last), MOST_DAYS_OFF):
         day = f"{one.day:%a} {one.day.day} {one.day:%b %Y}"
         becomes = f"shifted to {in_zone(one.shifted_to, job.timezone)}" if one.shifted_to else "falls out"
-        found.append(FallsOut(one.first, f"{day} {becomes}: {days.why(one.day)}, in the calendar {days.name!r}"))
+        why = "" if days is None else f": {days.why(one.day)}, in the calendar {days.name!r}"
+        found.append(FallsOut(one.first, f"{day} {becomes}{why}"))
     for override in overrides_of(job, after):
         if override.moved_to is None and override.fire_time <= last:
             skipped = f"skipped by {override.decided_by}: {override.reason}"
@@ -110,7 +111,9 @@ class Draft(NamedTuple):
 def draft_of(request: JobRequest, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> Draft:
     """A job of these fields. If only what runs makes no sense, there still are the times at which it would."""
     now = run("clock", {})[0][0]
-    kept = {"id": was.id, "runs": was.runs, "overridden": was.overridden} if was else {"runs": 0, "overridden": False}
+    kept: dict[str, Any] = (
+        {"id": was.id, "runs": was.runs, "overridden": was.overridden} if was else {"runs": 0, "overridden": False}
+    )
     kept["tenant"] = was.tenant if was else tenant
     try:
         job = JobDefinition(**columns(request, now, was=was, tenant=tenant), **kept)
@@ -130,7 +133,7 @@ def preview(request: JobRequest, was: JobDefinition | None, count: int = 10, ten
     draft = draft_of(request, was, tenant)
     for error in draft.refused:
         raise error
-    return lines_of(draft.job, count)
+    return [] if draft.job is None else lines_of(draft.job, count)
 
 
 def lines_of(job: JobDefinition, count: int = 10) -> list[str]:
@@ -211,7 +214,7 @@ def known_zone(job: JobDefinition) -> str:
 def job_named(tenant: str, wanted: str) -> JobDefinition | None:
     """The job of that name, or else of that id."""
     jobs = JobDefinition.objects.filter(tenant=tenant)
-    job = jobs.filter(name=wanted).first()
+    job: JobDefinition | None = jobs.filter(name=wanted).first()
     if job is None and wanted.isascii() and wanted.isdigit() and len(wanted) < 19:
         job = jobs.filter(id=int(wanted)).first()
     return job

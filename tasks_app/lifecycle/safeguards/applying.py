@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db.models.functions import Now
 
@@ -59,13 +60,13 @@ def apply(findings: Iterable[Finding], now: float) -> Applied:
     found = {(one.name, one.subject): one for one in findings}
     locked = Safeguard.objects.select_for_update().order_by("name", "subject")
     rows = {(row.name, row.subject): row for row in locked if row.name in tuple(Name)}
-    known = {name: sum(key[0] == name for key in rows) for name in Name}
+    known: dict[str, int] = {name: sum(key[0] == name for key in rows) for name in Name}
     forbidden = {key for key, row in rows.items() if row.order == Order.FORBID}
     before = _scopes_held()
     counts = {"began": 0, "changed": 0, "ended": 0}
     failed: dict[str, Exception] = {}
     for key in sorted(found.keys() | rows.keys()):
-        row, finding = rows.get(key), found.get(key) or Finding(*key, over=False)
+        row, finding = rows.get(key), found.get(key) or Finding(key[0], key[1], over=False)
         if (scope := scope_of(key[1])) is not None and (key[0], scope.target) in forbidden:
             finding = replace(
                 finding, over=False, ends=True
@@ -182,7 +183,7 @@ def _hold(row: Safeguard, wanted: Sequence[safeguards.Curb]) -> bool:
     return True
 
 
-def _columns(curb: safeguards.Curb) -> dict:
+def _columns(curb: safeguards.Curb) -> dict[str, Any]:
     return asdict(curb)
 
 
@@ -245,19 +246,20 @@ def _note(row: Safeguard, wanted: Sequence[safeguards.Curb], now: float) -> None
         SafeguardIncident.objects.filter(id=one.id).update(actions=actions, stage=max(one.stage, row.stage))
 
 
-def _entry(now: float, wanted: Sequence[safeguards.Curb]) -> dict:
+def _entry(now: float, wanted: Sequence[safeguards.Curb]) -> dict[str, Any]:
     words = [one.words for one in wanted[:20]] + ([f"and {len(wanted) - 20} more"] if len(wanted) > 20 else [])
     return {"at": datetime.fromtimestamp(now, UTC).isoformat(), "actions": words}
 
 
-def _few(figures: Mapping[str, object]) -> dict:
+def _few(figures: Mapping[str, object]) -> dict[str, Any]:
     """Without the long ones."""
     return {name: value for name, value in figures.items() if not isinstance(value, dict | list)}
 
 
 def state_of(row: Safeguard) -> State:
     moments = (row.over_since, row.calm_since, row.stage_since, row.ended_at)
-    return State(row.stage, *(None if one is None else one.timestamp() for one in moments), row.relapses)
+    over, calm, stage, ended = (None if one is None else one.timestamp() for one in moments)
+    return State(row.stage, over, calm, stage, ended, row.relapses)
 
 
 def _put(row: Safeguard, state: State) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence, Set
 
 from tasks_app.core.errors import Degraded, RetryLimited
 from tasks_app.core.recovery import CURB as RECOVERY
-from tasks_app.core.safeguards import EVERYTHING, FIRES_ON, Kind
+from tasks_app.core.safeguards import FIRES_ON, Kind
+from tasks_app.core.scopes import EVERYTHING
 from tasks_app.models import Curb, JobDefinition
 
 
