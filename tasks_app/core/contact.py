@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from itertools import count
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from .clock import DatabaseClock
 from .progress import checked_fraction, clean_note
@@ -25,6 +25,12 @@ class Line(NamedTuple):
     at: float  # seconds since the epoch, on the database's clock
     level: str  # of Python's logging; "" for what the handler has logged itself
     text: str
+
+
+class Hides(Protocol):
+    """What hides the words of one encrypted task."""
+
+    def line(self, text: str) -> str: ...
 
 
 class News(NamedTuple):
@@ -72,7 +78,7 @@ class Report:
         return self._progress
 
     @property
-    def cipher(self) -> object | None:
+    def cipher(self) -> Hides | None:
         """What hides its words before they are written; None: they may be read."""
         return None if self._contact is None else self._contact.ciphers.get(self.task_id)
 
@@ -119,7 +125,7 @@ class Contact:
         self.asking: set[int] = set()  # whose handlers have asked whether they are ours
         self.reports: dict[int, Report] = {}  # of tries that are not over
         self.fresh: deque[Report] = deque()  # those with something that is not to wait for a heartbeat
-        self.ciphers: Mapping[int, object] = {}  # what hides the words of tasks that are encrypted
+        self.ciphers: Mapping[int, Hides] = {}  # what hides the words of tasks that are encrypted
         self._clock = clock
 
     # The handlers' side.

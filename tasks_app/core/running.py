@@ -14,10 +14,14 @@ from .task import Task
 class Batch(Protocol):
     """A batch that this process runs."""
 
-    batch_no: UUID
-    task_type: str
-    tasks: list[Task]
-    worker: str
+    @property
+    def batch_no(self) -> UUID: ...
+    @property
+    def task_type(self) -> str: ...
+    @property
+    def tasks(self) -> list[Task]: ...
+    @property
+    def worker(self) -> str: ...
 
 
 RUNNING: ContextVar[Task | Sequence[Task] | None] = ContextVar("punctual_task", default=None)

@@ -4,8 +4,9 @@ import logging
 import random
 import threading
 import time
+from collections.abc import Callable
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from django.db import DatabaseError, InterfaceError
 
@@ -313,7 +314,10 @@ class BatchRun:
         return BatchFigures(int(took * 1_000_000), histogram(lateness))
 
 
-def again_on_infrastructure_fault(action):
+Answer = TypeVar("Answer")
+
+
+def again_on_infrastructure_fault(action: Callable[[], Answer]) -> Answer:
     """Run again after a deadlock, a serialization failure or a lost connection: no fault of the task's.
 
     Every statement behind this carries its precondition, so one that had committed unseen does nothing the second time.

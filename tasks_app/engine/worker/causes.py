@@ -4,6 +4,7 @@ import linecache
 import os
 import site
 import sysconfig
+from collections.abc import Iterator
 from functools import cache
 from types import FrameType, TracebackType
 
@@ -48,12 +49,12 @@ def without_ours(trace: TracebackType | None) -> TracebackType | None:
     return rest or trace
 
 
-def _frames(trace: TracebackType | None):
+def _frames(trace: TracebackType | None) -> Iterator[FrameType]:
     for frame, _ in _with_lines(trace):
         yield frame
 
 
-def _with_lines(trace: TracebackType | None):
+def _with_lines(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
     while trace is not None:
         if not trace.tb_frame.f_code.co_filename.startswith(_OURS):
             yield trace.tb_frame, trace.tb_lineno

@@ -1,6 +1,7 @@
 """The worker's consumer: Celery's, but it looks for a lost broker often, and survives finding it as a child ends."""
 
 from functools import partial
+from typing import Any
 
 from celery.worker import consumer
 
@@ -9,17 +10,17 @@ RECONNECT = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2.0}
 
 
 class Consumer(consumer.Consumer):
-    def ensure_connected(self, conn):
+    def ensure_connected(self, conn: Any) -> Any:
         conn.ensure_connection = partial(conn.ensure_connection, **RECONNECT)
         return super().ensure_connected(conn)
 
-    def loop_args(self):
+    def loop_args(self) -> Any:
         """Called whenever the event loop begins, just before the pool's children are registered with it."""
         watch_again(self.pool)
         return super().loop_args()
 
 
-def watch_again(pool) -> None:
+def watch_again(pool: Any) -> None:
     """Let Celery watch children again that it has stopped watching.
 
     A process that ends closes its files a moment before its parent can ask for its status. Celery takes the first for

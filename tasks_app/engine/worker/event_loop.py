@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
+from typing import Any, TypeVar
 
 from asgiref.sync import ThreadSensitiveContext
 
@@ -21,18 +22,21 @@ from tasks_app.database import our_connection
 
 from .batch_run import BatchRun
 from .interruption import TIMEOUT, Interrupted, over_shutdown, over_time
-from .modes import POLL_SECONDS, note_ended
+from .modes import POLL_SECONDS, Keep, note_ended
 from .outcomes import TRACE_LENGTH, Fault, outcome_of, refuse_unrun
 from .shift import Ended, Shift
 from .sync_threads import CallingThread, FreshThreads, SyncThread
 from .watchdog import end_process
 
 log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+_Ended = tuple[object, BaseException | None]  # what a call answered, or what it raised
 
 
-def run_on_loop(run: BatchRun, keep=None) -> None:
+def run_on_loop(run: BatchRun, keep: Keep | None = None) -> None:
     """The tasks of a batch on the event loop, `concurrency` at once. `keep(task, answer)` as in `run_each`."""
-    loop, shift, here = event_loop(), Shift(run), _here()
+    shift: Shift[_Place] = Shift(run)
+    loop, here = event_loop(), _here()
     watch = _Watch(run, loop, shift, here)
     loop.begin(shift, here)
     while not shift.over:
@@ -47,7 +51,7 @@ def run_on_loop(run: BatchRun, keep=None) -> None:
         run.flush_if_old()
 
 
-def awaited(call: Callable) -> Callable:
+def awaited(call: Callable[..., Any]) -> Callable[..., Any]:
     """The async call as a plain one for the main thread: an interruption of that thread cancels it on the loop."""
 
     def call_and_wait(argument: object) -> object:
@@ -72,7 +76,7 @@ class EventLoop:
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(FreshThreads(thread_name_prefix="punctual-pool"))
         self._threads: list[SyncThread] = []  # that no task uses now; touched on the loop only
-        self._kept: set[asyncio.Task] = set()
+        self._kept: set[asyncio.Task[Any]] = set()
         self._heard_at = 0.0
         self._thread = threading.Thread(target=self._serve, name="punctual-loop", daemon=True)
         self._thread.start()
@@ -83,12 +87,12 @@ class EventLoop:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
-    def begin(self, shift: Shift, here: CallingThread | None, places: int | None = None) -> None:
+    def begin(self, shift: "Shift[_Place]", here: CallingThread | None, places: int | None = None) -> None:
         """Let the shift's tasks run in so many places, or in as many as there can be."""
         places = places or min(shift.run.handler.concurrency, len(shift.run.batch.tasks))
         self.soon(lambda: [self.keep(_Place(shift).work(self, here)) for _ in range(places)])
 
-    def soon(self, callback: Callable, *args: object) -> None:
+    def soon(self, callback: Callable[..., Any], *args: object) -> None:
         self._loop.call_soon_threadsafe(callback, *args)
 
     def ask(self) -> None:
@@ -101,7 +105,7 @@ class EventLoop:
 
     def stack(self) -> str:
         """What its thread is doing now."""
-        frame = sys._current_frames().get(self._thread.ident)
+        frame = sys._current_frames().get(self._thread.ident or 0)
         return "".join(traceback.format_stack(frame))[-TRACE_LENGTH:] if frame else ""
 
     def close_connections(self) -> None:
@@ -124,7 +128,7 @@ class EventLoop:
         else:
             self._threads.append(thread)
 
-    def keep(self, coroutine: Coroutine) -> asyncio.Task:
+    def keep(self, coroutine: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
         """Run it; the loop itself knows its tasks only weakly."""
         task = self._loop.create_task(coroutine)
         self._kept.add(task)
@@ -146,10 +150,10 @@ class EventLoop:
 class _Place:
     """Where one task after the other runs on the loop, with a thread for their synchronous calls."""
 
-    def __init__(self, shift: Shift) -> None:
+    def __init__(self, shift: "Shift[_Place]") -> None:
         self._shift = shift
         self._task: Task | None = None
-        self._call: asyncio.Task | None = None
+        self._call: asyncio.Task[Any] | None = None
         self._reason: Interrupted | None = None
         self._given_up = False
 
@@ -160,24 +164,24 @@ class _Place:
             # A task of its own each: what it sets in its context is not seen by the next.
             self._call = asyncio.create_task(self._perform(task, thread))
             left = await self._call
-            if thread.busy:
+            if thread.busy and isinstance(thread, SyncThread):
                 thread.retire()
                 thread = SyncThread()
             elif left is not None:
                 answer, error = left
                 self._give(task, answer, await thread.leave(error))
-        if here is None:
-            loop.give_thread(thread)
-        else:
+        if here is not None:
             here.wake()
+        elif isinstance(thread, SyncThread):
+            loop.give_thread(thread)
 
     def cancel(self, task: Task, reason: Interrupted) -> None:
         """On the loop: unless this place has gone on to another task meanwhile."""
-        if self._task is task:
+        if self._task is task and self._call is not None:
             self._reason = reason
             self._call.cancel()
 
-    async def _perform(self, task: Task, thread: SyncThread | CallingThread) -> tuple | None:
+    async def _perform(self, task: Task, thread: SyncThread | CallingThread) -> tuple[Any, ...] | None:
         """Returns what is to be given when the thread has been left; None if it was given already."""
         run = self._shift.run
         if run.lapsed:  # while others had the loop
@@ -199,12 +203,12 @@ class _Place:
 class _OneCall:
     """One call on the loop that the main thread waits for."""
 
-    def __init__(self, loop: EventLoop, call: Callable, argument: object) -> None:
+    def __init__(self, loop: EventLoop, call: Callable[..., Any], argument: object) -> None:
         self._loop = loop
         self._call = call
         self._argument = argument
         self._here = _here()
-        self._task: asyncio.Task | None = None
+        self._task: asyncio.Task[Any] | None = None
         self._done = threading.Event()
         self.answer: object = None
         self.error: BaseException | None = None
@@ -218,13 +222,14 @@ class _OneCall:
     def wait(self) -> None:
         if self._here is None:
             self._done.wait()
+            return
         while not self._done.is_set():
             self._here.serve(POLL_SECONDS)
 
     def _begin(self) -> None:
         thread = self._here or self._loop.take_thread()
         self._task = self._loop.keep(_outcome(self._call, self._argument, thread))
-        self._loop.keep(self._finish(thread))
+        self._loop.keep(self._finish(self._task, thread))
 
     def _cancel(self) -> None:
         if self._task is not None:
@@ -233,17 +238,17 @@ class _OneCall:
             self.error = asyncio.CancelledError()
             self._done.set()
 
-    async def _finish(self, thread: SyncThread | CallingThread) -> None:
-        self.answer, error = await self._task
+    async def _finish(self, task: asyncio.Task[_Ended], thread: SyncThread | CallingThread) -> None:
+        self.answer, error = await task
         self.error = error if thread.busy or not thread.used else await thread.leave(error)
-        if self._here is None:
+        if isinstance(thread, SyncThread):
             self._loop.give_thread(thread)
         self._done.set()
         if self._here is not None:
             self._here.wake()
 
 
-async def _outcome(call: Callable, argument: object, thread: Executor) -> tuple[object, BaseException | None]:
+async def _outcome(call: Callable[..., Any], argument: object, thread: Executor) -> _Ended:
     """What the call answered or raised. Nothing is raised here: a SystemExit would end the loop."""
     try:
         async with ThreadSensitiveContext(executor=thread):
@@ -258,7 +263,7 @@ async def _outcome(call: Callable, argument: object, thread: Executor) -> tuple[
 class _Watch:
     """The times of a shift, kept by the main thread: it cancels what is overdue, and gives up what ignores that."""
 
-    def __init__(self, run: BatchRun, loop: EventLoop, shift: Shift, here: CallingThread | None) -> None:
+    def __init__(self, run: BatchRun, loop: EventLoop, shift: Shift[_Place], here: CallingThread | None) -> None:
         self._run = run
         self._loop = loop
         self._shift = shift

@@ -2,10 +2,11 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import DatabaseError, InterfaceError
@@ -164,7 +165,7 @@ def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
         await_moments(run)
     if not run.halted:
         if handler.apply is not None:
-            _two_phases(run, interrupter)
+            _two_phases(run, interrupter, handler.apply)
         elif handler.transactional:
             _with_effects(run, interrupter)
         elif handler.batch:
@@ -195,10 +196,10 @@ def _with_effects(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
     effects.execute(run.unanswered(), finish=True)
 
 
-def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
+def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter, apply: Callable[[Task, Any], Any]) -> None:
     """The call outside any transaction; what it answered is applied inside the settle transaction."""
     answers: dict[int, tuple[Task, object]] = {}
-    effects = EffectsRun(run, interrupter, lambda task: run.handler.apply(task, answers[task.id][1]), vectorised=False)
+    effects = EffectsRun(run, interrupter, lambda task: apply(task, answers[task.id][1]), vectorised=False)
 
     def apply_all(*, finish: bool) -> None:
         # Answers come in any order, but business rows are locked in one: by key, numbers by their value.

@@ -4,6 +4,7 @@ their handlers say of themselves."""
 import logging
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tasks_app.conf import conf
@@ -84,7 +85,7 @@ class Heartbeat(threading.Thread):
         self.join()
 
     @contextmanager
-    def watching(self, run: BatchRun):
+    def watching(self, run: BatchRun) -> Iterator[None]:
         pulse = Pulse(run)
         with self._changing:
             self._pulses = (*self._pulses, pulse)

@@ -1,6 +1,8 @@
 """How a handler's options make a batch run: one by one, in threads, in one call."""
 
 import time
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from tasks_app.conf import conf
 from tasks_app.core.clock import lease_clock
@@ -25,9 +27,10 @@ from .surroundings import leave
 from .threads import Crew, crew_of
 
 POLL_SECONDS = 0.05
+Keep = Callable[[Task, object], object]
 
 
-def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> None:
+def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep: Keep | None = None) -> None:
     """One call a task, one after the other. `keep(task, answer)` takes the answers of two-phase handlers."""
     tasks = iter(run.batch.tasks)
     while True:
@@ -42,7 +45,7 @@ def run_each(run: BatchRun, interrupter: MainThreadInterrupter, keep=None) -> No
             run.end(next(t for t in run.batch.tasks if t.id == last), outcome_of(reason))
 
 
-def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep) -> None:
+def _call_in_turn(run: BatchRun, tasks: Iterable[Task], interrupter: MainThreadInterrupter, keep: Keep | None) -> None:
     # The loop every task goes through: what it needs is at hand, since a look-up costs as much as a small handler.
     call, begun, gone, now, contact = run.handler.call, run.begun, run.gone, time.monotonic, run.contact
     early, end, stopping = run.batch.early, run.end, shutdown.requested
@@ -84,7 +87,7 @@ def _call_in_turn(run: BatchRun, tasks, interrupter: MainThreadInterrupter, keep
             run.flush_if_old()
 
 
-def run_in_threads(run: BatchRun, keep=None, shift: Shift | None = None) -> None:
+def run_in_threads(run: BatchRun, keep: Keep | None = None, shift: Shift[int] | None = None) -> None:
     """The tasks of a batch side by side in `concurrency` threads; the main thread keeps the times."""
     crew, shift = crew_of(run.handler.concurrency), shift or Shift(run)
     crew.begin(shift)
@@ -99,7 +102,7 @@ def run_in_threads(run: BatchRun, keep=None, shift: Shift | None = None) -> None
         run.flush_if_old()
 
 
-def note_ended(run: BatchRun, ended: list[Ended], keep) -> None:
+def note_ended(run: BatchRun, ended: list[Ended], keep: Keep | None) -> None:
     """The outcomes of tasks that ran side by side; `keep` as in `run_each`."""
     for one in ended:
         if one.expired:
@@ -112,7 +115,7 @@ def note_ended(run: BatchRun, ended: list[Ended], keep) -> None:
             keep(one.task, one.answer)
 
 
-def _give_up_overdue(run: BatchRun, crew: Crew, shift: Shift, stop_by: float | None) -> None:
+def _give_up_overdue(run: BatchRun, crew: Crew, shift: Shift[int], stop_by: float | None) -> None:
     now = time.monotonic()
     for task, thread in shift.working:
         timeout = run.timeout_of(task)
@@ -128,7 +131,7 @@ def _give_up_overdue(run: BatchRun, crew: Crew, shift: Shift, stop_by: float | N
         interrupt_thread(thread, OverTime if overdue else OverShutdown)
 
 
-def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter, call) -> None:
+def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter, call: Callable[[list[Task]], Any]) -> None:
     """One call for the whole batch; it may answer {task id: exception or Result}, for some or all."""
     if run.halted:
         return
@@ -157,7 +160,7 @@ def run_in_one_call(run: BatchRun, interrupter: MainThreadInterrupter, call) -> 
         run.end(task, outcome_in(said, task))
 
 
-def blame(error: BaseException, *, alone: bool):
+def blame(error: BaseException, *, alone: bool) -> Outcome:
     """One call failed for many: what the handler declared holds for all; otherwise each is tried alone."""
     outcome = outcome_of(error)
     if alone or is_declared(error) or not isinstance(outcome, Failure):

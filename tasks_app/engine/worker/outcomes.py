@@ -3,6 +3,7 @@
 import traceback
 from collections.abc import Coroutine, Generator
 from types import AsyncGeneratorType
+from typing import Any
 
 from django.db import InterfaceError, OperationalError
 
@@ -56,7 +57,7 @@ def outcome_of(error: BaseException) -> Outcome:
     return Failure(type(error).__name__, _with_trace(error), tags=given, frame=frame_of(error), error=said)
 
 
-def _about(error: BaseException, code: str, given: tuple[str, ...] = ()) -> dict:
+def _about(error: BaseException, code: str, given: tuple[str, ...] = ()) -> dict[str, Any]:
     """What its dead letter tells of an error, should there be one; and Sentry."""
     error.__traceback__ = without_ours(error.__traceback__)
     own = (_BY_CODE[code],) if code in _BY_CODE else ()

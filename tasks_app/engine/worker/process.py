@@ -6,6 +6,7 @@ Celery sends these signals in whatever worker runs; only those of Punctual's own
 import logging
 import os
 import threading
+from typing import Any
 
 from celery.signals import (
     worker_init,
@@ -81,7 +82,7 @@ _is_ours = False  # whether this process, or its parent, is a worker of Punctual
 
 
 @worker_init.connect
-def begin(sender, **_: object) -> None:
+def begin(sender: Any, **_: object) -> None:
     global _is_ours
     if sender.app is not app:
         return
@@ -177,7 +178,7 @@ def _end_callbacks() -> None:
 
 
 @worker_ready.connect
-def start_reporting(sender, **_: object) -> None:
+def start_reporting(sender: Any, **_: object) -> None:
     global _reporter
     if sender.app is not app:
         return

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 from tasks_app.core.errors import RetryableError
 from tasks_app.core.running import RUNNING
@@ -49,7 +50,7 @@ def send_errors(settled: Sequence[Settled]) -> None:
     found = sentry()
     if found is None:
         return
-    alike: Counter = Counter()
+    alike: Counter[tuple[str, str]] = Counter()
     for one in settled:
         if not isinstance(one.outcome, Failure) or one.outcome.error is None:
             continue
@@ -66,7 +67,7 @@ def send_errors(settled: Sequence[Settled]) -> None:
             RUNNING.reset(before)
 
 
-def _with_task(event: dict, hint: dict) -> dict:
+def _with_task(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, Any]:
     """What is sent from inside a handler, by whomever, says what it is about."""
     found = fields_here()
     if "task" not in found and "tasks" not in found:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import deque
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from tasks_app.core.task import Task
 
@@ -18,14 +18,17 @@ class Ended(NamedTuple):
     at: float  # monotonic
 
 
-class Shift:
+By = TypeVar("By")  # who runs the tasks: a thread, by its number, or a place on the loop
+
+
+class Shift(Generic[By]):
     """Between the main thread, which keeps the times, and those who run the tasks: threads, or places on the loop."""
 
     def __init__(self, run: BatchRun) -> None:
         self.run = run
         self._lock = threading.Lock()
         self._waiting = deque(run.unanswered())
-        self._working: dict[int, tuple[Task, object]] = {}  # task id -> task, who runs it
+        self._working: dict[int, tuple[Task, By]] = {}  # task id -> task, who runs it
         self._ended: list[Ended] = []
         self._all_done = threading.Event()
 
@@ -37,7 +40,7 @@ class Shift:
             return not (self._waiting or self._working or self._ended)
 
     @property
-    def working(self) -> list[tuple[Task, object]]:
+    def working(self) -> list[tuple[Task, By]]:
         """Tasks in progress, each with who runs it."""
         with self._lock:
             return list(self._working.values())
@@ -64,7 +67,7 @@ class Shift:
 
     # The side of those who run the tasks.
 
-    def take(self, by: object) -> Task | None:
+    def take(self, by: By) -> Task | None:
         """The next task; None if there are no more."""
         run = self.run
         with self._lock:

@@ -248,7 +248,8 @@ def _drawn(tasks: Sequence[Task], share: float) -> list[Task]:
         return list(tasks)
     if share <= 0:
         return []
-    found, place, log_of_rest = [], -1, math.log1p(-share)
+    found: list[Task] = []
+    place, log_of_rest = -1, math.log1p(-share)
     while True:
         place += 1 + int(math.log(1.0 - random.random()) / log_of_rest)
         if place >= len(tasks):

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 from asgiref.sync import SyncToAsync
 from django.db import close_old_connections, connections
@@ -22,17 +23,17 @@ class SyncThread(Executor):
     """Runs calls one after the other in one thread: a daemon, since one that is stuck must keep no process."""
 
     def __init__(self) -> None:
-        self._calls: queue.SimpleQueue[tuple[Future, Callable] | None] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[tuple[Future[Any], Callable[..., Any]] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self.used = False  # by the task in progress
-        self._open: set[Future] = set()  # calls that are not done
+        self._open: set[Future[Any]] = set()  # calls that are not done
 
-    def submit(self, call: Callable, /, *args, **kwargs) -> Future:
+    def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="punctual-sync", daemon=True)
             self._thread.start()
         self.used = True
-        future = Future()
+        future: Future[Any] = Future()
         self._open.add(future)
         future.add_done_callback(self._open.discard)
         self._calls.put((future, partial(call, *args, **kwargs)))
@@ -71,10 +72,10 @@ class CallingThread(Executor):
     used, busy = True, False
 
     def __init__(self) -> None:
-        self._calls: queue.SimpleQueue[tuple[Future, Callable]] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[tuple[Future[Any], Callable[..., Any]]] = queue.SimpleQueue()
 
-    def submit(self, call: Callable, /, *args, **kwargs) -> Future:
-        future = Future()
+    def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
         self._calls.put((future, partial(call, *args, **kwargs)))
         return future
 
@@ -101,7 +102,7 @@ class CallingThread(Executor):
 class FreshThreads(ThreadPoolExecutor):
     """The loop's own pool, for asyncio.to_thread and sync_to_async(thread_sensitive=False): no dead connections."""
 
-    def submit(self, call: Callable, /, *args, **kwargs) -> Future:
+    def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         return super().submit(_with_live_connections, partial(call, *args, **kwargs))
 
 
@@ -118,12 +119,12 @@ def _leave(error: BaseException | None) -> BaseException | None:
     return error
 
 
-def _with_live_connections(call: Callable):
+def _with_live_connections(call: Callable[[], Any]) -> Any:
     close_old_connections()
     return call()
 
 
-def _do(future: Future, call: Callable) -> None:
+def _do(future: Future[Any], call: Callable[..., Any]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:

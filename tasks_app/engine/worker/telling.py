@@ -93,7 +93,7 @@ def _written(batch_no: UUID, found: Sequence[tuple[Report, News]], forgotten: Se
 
 def _progress(report: Report, news: News) -> Told:
     """Of a task that is encrypted, how far it is, without its words."""
-    fraction, note = news.progress
+    fraction, note = news.progress or (None, "")
     return Told(report.task_id, fraction, note if report.cipher is None else "")
 
 

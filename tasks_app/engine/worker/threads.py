@@ -20,15 +20,15 @@ from .shift import Ended, Shift
 class Crew:
     def __init__(self, size: int) -> None:
         self.size = size
-        self._shifts: queue.SimpleQueue[Shift] = queue.SimpleQueue()
+        self._shifts: queue.SimpleQueue[Shift[int]] = queue.SimpleQueue()
         for _ in range(size):
             self._hire()
 
-    def begin(self, shift: Shift) -> None:
+    def begin(self, shift: Shift[int]) -> None:
         for _ in range(self.size):
             self._shifts.put(shift)
 
-    def replace(self, shift: Shift) -> None:
+    def replace(self, shift: Shift[int]) -> None:
         """One thread was given up on: another takes its place, in this shift too."""
         self._hire()
         self._shifts.put(shift)
@@ -45,7 +45,7 @@ class Crew:
                 return  # it was given up on and replaced; this came after its task had ended
 
 
-def _work(shift: Shift) -> bool:
+def _work(shift: Shift[int]) -> bool:
     """Do tasks until there are no more; False if this thread was given up on and must end."""
     call, me = shift.run.handler.call, threading.get_ident()
     while (task := shift.take(me)) is not None:

@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from django.db import DatabaseError, InterfaceError
 from psycopg.pq import TransactionStatus
@@ -53,7 +54,9 @@ _ENDS_TRANSACTION = re.compile(
 class EffectsRun:
     """One go after the other at the same tasks, until effects and outcomes are committed together."""
 
-    def __init__(self, run: BatchRun, interrupter: MainThreadInterrupter, call: Callable, *, vectorised: bool) -> None:
+    def __init__(
+        self, run: BatchRun, interrupter: MainThreadInterrupter, call: Callable[..., Any], *, vectorised: bool
+    ) -> None:
         self._run = run
         self._interrupter = interrupter
         self._call = call
@@ -147,7 +150,8 @@ class EffectsRun:
         if taken:
             return None
         # Nobody took any, and yet we could not see that from outside: perhaps we can't connect.
-        return InterfaceError("tasks that are still ours could not be settled")
+        fault: Exception = InterfaceError("tasks that are still ours could not be settled")
+        return fault
 
     def _wait(self, fault: Exception, faults: int) -> None:
         batch = self._run.batch
@@ -235,10 +239,10 @@ class EffectsRun:
             raise _RolledBack(self._carefully) from None
         return {task.id: outcome_in(said, task) for task in todo}
 
-    def _call_plainly(self, about: list[Task], argument):
+    def _call_plainly(self, about: list[Task], argument: Any) -> Any:
         return self._plainly(lambda: self._interruptible(about, argument))
 
-    def _plainly(self, action: Callable):
+    def _plainly(self, action: Callable[[], Any]) -> Any:
         try:
             answer = action()
             if self._connection.needs_rollback or self._status() != TransactionStatus.INTRANS:
@@ -295,7 +299,7 @@ class EffectsRun:
             self._decided[task.id] = outcome_of(error)  # the handler took the savepoint away
         raise _RolledBack(self._connect_anew) from error
 
-    def _watch(self, execute, sql, params, many, context):
+    def _watch(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
         """Refuse what ends the transaction, before it happens: a COMMIT would make the effects of the batch's other
         tasks stand, and then they run again. And note what the database raises, which the handler may catch."""
         if _ENDS_TRANSACTION.match(str(sql)):
@@ -306,7 +310,7 @@ class EffectsRun:
             self._fault = error
             raise
 
-    def _interruptible(self, about: list[Task], argument):
+    def _interruptible(self, about: list[Task], argument: Any) -> Any:
         self._now = about
         self._run.calling = about[0] if len(about) == 1 else None
         begun = self._run.begun
@@ -327,7 +331,8 @@ class EffectsRun:
             self._decided[self._now[0].id] = outcome_of(reason)
         if reason.code == SHUTDOWN:
             # No time for another go. What the others had done is rolled back, so they are as good as never begun.
-            self._decided = {task.id: Returned() for task in tasks} | self._decided
+            returned: dict[int, Outcome] = {task.id: Returned() for task in tasks}
+            self._decided = returned | self._decided
         # One call for many: the careful go tries them one by one and finds the slow one.
         self._careful = True
 
@@ -340,7 +345,8 @@ class EffectsRun:
 
     def _status(self) -> int:
         """Asked after every call, so by the short way: no object is made for the answer."""
-        return self._connection.connection.pgconn.transaction_status
+        status: int = self._connection.connection.pgconn.transaction_status
+        return status
 
     def _end_session(self) -> None:
         """An interrupted statement may still run on the server: end it, or its locks stay."""

@@ -7,6 +7,7 @@ comes, in the worker's event loop, and Celery takes an error there for unrecover
 import logging
 import time
 from queue import Empty
+from typing import TYPE_CHECKING, Any
 
 from kombu.transport import redis
 from kombu.utils.encoding import bytes_to_str
@@ -25,15 +26,21 @@ LINES = 20
 LINES_SECONDS = 60.0
 
 
-class _OurChannel:
+if TYPE_CHECKING:
+    from kombu.transport.redis import Channel as _Beside
+else:
+    _Beside = object
+
+
+class _OurChannel(_Beside):
     """What we do otherwise than kombu's channel beside it among the bases."""
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._broken = BrokenLanes()
         self._shut = False  # on a copy, or if this worker is drained, a message is left to others
         super().__init__(*args, **kwargs)
 
-    def _brpop_start(self, timeout=None):
+    def _brpop_start(self, timeout: float | None = None) -> None:
         _refusals.tell_rest()
         shut = DRAINING.on or not BARRIER.open
         if self._broken or self._shut != shut:
@@ -42,11 +49,11 @@ class _OurChannel:
             self._update_queue_cycle()
         super()._brpop_start(timeout)  # sends nothing if no queue is left
 
-    def _update_queue_cycle(self):
+    def _update_queue_cycle(self) -> None:
         open_ones = [queue for queue in self.active_queues if queue not in self._broken]
         self._queue_cycle.update([] if self._shut else open_ones)
 
-    def _brpop_read(self, **options):
+    def _brpop_read(self, **options: Any) -> bool:
         """kombu's, with our own eyes between what came and what is delivered."""
         try:
             try:
@@ -84,10 +91,11 @@ class _OurChannel:
             return
         self.connection._deliver(message, lane)
 
-    def _size(self, queue):
+    def _size(self, queue: str) -> int:
         """Asked when a queue is declared: one that is no list must not keep a worker from starting."""
         try:
-            return super()._size(queue)
+            size: int = super()._size(queue)
+            return size
         except self.ResponseError as error:
             if not is_wrong_type(error):
                 raise

@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -46,7 +47,7 @@ class Watchdog(threading.Thread):
         self._over = threading.Event()
 
     @contextmanager
-    def watching(self, batch_run: BatchRun):
+    def watching(self, batch_run: BatchRun) -> Iterator[None]:
         batch_run.guarded = True
         self._run = batch_run
         try:
@@ -56,14 +57,14 @@ class Watchdog(threading.Thread):
             self._run = None
 
     @contextmanager
-    def leasing(self, batch_run: BatchRun):
+    def leasing(self, batch_run: BatchRun) -> Iterator[None]:
         """For a batch that stays open beside others, and keeps its own times."""
         batch_run.guarded = True
         with self._heartbeat.watching(batch_run):
             yield
 
     @contextmanager
-    def impatient(self):
+    def impatient(self) -> Iterator[None]:
         """Inside, a statement of the main thread that gets no answer for a heartbeat's time loses its connection.
 
         A network that swallows an answer tells nobody. By the time TCP gives up, the lease of what was started would
@@ -108,7 +109,7 @@ class Watchdog(threading.Thread):
         watchdog is not petted any more and ends the process about when its lease ends, and the reaper takes over.
         """
         self._petted_at = time.monotonic()
-        faulthandler.dump_traceback_later(conf().RUN_LEASE_SECONDS, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(conf().RUN_LEASE_SECONDS, exit=True, file=sys.__stderr__ or 2)
 
     def _cut_if_overdue(self) -> None:
         with self._wait_lock:

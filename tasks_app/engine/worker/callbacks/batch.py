@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
@@ -132,7 +133,8 @@ class OpenBatch:
         # Before the tasks themselves are collected: those that are counted are written with the next flush.
         self._returned.update(switchboard().take_returned(self))
         ended = switchboard().collect(self)
-        run.busy += sum(one.at - run.begun.get(one.task.id, one.at) for one in ended) / conf().CALLBACK_CONNECTIONS
+        called = sum(one.at - run.begun.get(one.task.id, one.at) for one in ended)
+        run.busy = (run.busy or 0.0) + called / conf().CALLBACK_CONNECTIONS
         note_ended(run, ended, None)
         self._give_up_overdue()
         if self._held:
@@ -253,7 +255,9 @@ def _held_back(batch_no: UUID, prepared: dict[int, tuple[Task, Prepared]]) -> li
 
 
 def _callback(run: BatchRun, task: Task) -> Callback:
-    [callback], _ = run.handler.parameters.load(task.payload)
+    parameters: Any = run.handler.parameters  # of ours, which has some
+    callback: Callback
+    [callback], _ = parameters.load(task.payload)
     if task.own is not None and task.own.timeout is not None:
         return replace(callback, timeout=min(callback.timeout, OWN_SHARE * task.own.timeout))
     return callback

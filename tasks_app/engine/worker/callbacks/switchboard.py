@@ -262,7 +262,7 @@ class Switchboard:
             line.calling -= 1
             self._connections.end(line.endpoint, call, failed=failed)
             tried, returned = line.on_trial, line.note(task, error)
-            if tried and failed:
+            if tried and isinstance(error, HostFailed):
                 error = Fault(line.after_trial(error))
             line.batch.ended.append(Ended(task, answer, error, False, now))
             self._send_back(line, returned)
