@@ -23,6 +23,11 @@ class LaneView:
     slots: int  # live worker slots
     same_due: int = 0  # tasks that are due at that moment, if it is close; up to about MOST_COUNTED
 
+    @property
+    def due(self) -> float:
+        """`next_due`, to be compared: infinity if nothing is."""
+        return inf if self.next_due is None else self.next_due
+
 
 class Place(NamedTuple):
     """Where a look begins: at a moment, in epoch seconds by the database's clock; and of what is due then, at an id."""

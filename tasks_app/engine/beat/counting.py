@@ -7,8 +7,9 @@ tenants beyond METRICS_TYPES and METRICS_TENANTS are counted as `other`.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
@@ -25,9 +26,8 @@ from tasks_app.core.metrics import (
 )
 from tasks_app.core.safeguards import Kind as Curbed
 from tasks_app.core.safeguards import Name
-from tasks_app.core.tenants import INTERNAL_TENANT
+from tasks_app.core.tenants import CANARY, INTERNAL_TENANT
 from tasks_app.database import atomic
-from tasks_app.engine.canary import CANARY
 from tasks_app.engine.queues import depths
 from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.safeguards.figures import safeguard_figures
@@ -59,10 +59,11 @@ class Mark(NamedTuple):
     letters_seen: int
     letters_due: bool  # those up to letters_seen were there long ago, and so have committed
     sample_age: float | None
-    names: dict
+    names: dict[str, Any]
 
 
-class Ended(NamedTuple):
+@dataclass(slots=True)
+class Ended:
     """A row of recent_runs: batches of a lane and type, or of a lane and one bucket of a histogram."""
 
     kind: str
@@ -119,7 +120,7 @@ def _locked() -> Mark | None:
     return Mark(*found[0]) if found else None
 
 
-def _grown(mark: Mark, names: dict[str, Names]) -> tuple[list[dict], dict]:
+def _grown(mark: Mark, names: dict[str, Names]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """What has to be added to the counts, and how far the dead letters are counted then."""
     bounds = array(BATCH_BOUNDS)
     asked = {"since": mark.since, "until": mark.until, "canary": CANARY, "bounds": bounds}
@@ -160,7 +161,7 @@ def _dead(deaths: Iterable[tuple[str, str, int]], names: dict[str, Names]) -> It
         yield "tenant_dead_letters", (names["tenant"].label(tenant),), count
 
 
-def _histograms(ended: Iterable[Ended]) -> list[dict]:
+def _histograms(ended: Iterable[Ended]) -> list[dict[str, Any]]:
     """By lane. The sum of all sizes is known; that of all lateness is reckoned from the middle of each bucket."""
     buckets: dict[tuple[str, str], list[int]] = {}
     sums: dict[tuple[str, str], float] = {}
@@ -178,7 +179,7 @@ def _histograms(ended: Iterable[Ended]) -> list[dict]:
     ]
 
 
-def _deaths(mark: Mark) -> tuple[list[tuple[str, str, int]], dict]:
+def _deaths(mark: Mark) -> tuple[list[tuple[str, str, int]], dict[str, Any]]:
     """Numbers are drawn before their rows are committed, so each is counted a while after it was the newest."""
     if not mark.letters_due:
         kept = {"letters_counted": mark.letters_counted, "letters_seen": mark.letters_seen}
@@ -201,7 +202,10 @@ class Sampled(NamedTuple):
 def _sampled() -> list[Sampled]:
     percent = sample_percent()
     found = run("count_sample", {"percent": percent, "canary": CANARY})
-    return [Sampled(*labels, tasks=round(count * 100 / percent)) for *labels, count in found]
+    return [
+        Sampled(task_type, tenant, lane, state, round(count * 100 / percent))
+        for task_type, tenant, lane, state, count in found
+    ]
 
 
 def _review(sample: Sequence[Sampled], names: dict[str, Names]) -> None:
@@ -312,7 +316,7 @@ def _subscriptions() -> Iterator[Row]:
         label = OTHER if place >= MOST_SUBSCRIPTIONS else name if tenant is None else f"{tenant}/{name}"
         before = found.get(label, (0.0, 0.0, 0.0))
         here = (float(events), seconds or 0.0, float(state == "SUSPENDED"))
-        found[label] = tuple(map(max, before, here))
+        found[label] = (max(before[0], here[0]), max(before[1], here[1]), max(before[2], here[2]))
     for label, (events, seconds, suspended) in found.items():
         yield "subscription_waiting_events", (label,), events
         yield "subscription_lag_seconds", (label,), max(seconds, 0.0)

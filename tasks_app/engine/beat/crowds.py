@@ -144,7 +144,7 @@ class _Place:
     def passed(self, stretch: Stretch, asked: Mapping[int, int], since: datetime) -> bool:
         """Note how far it came; whether it came to the end of what is due."""
         shard = stretch.shard
-        if stretch.seen < asked[shard]:
+        if stretch.upto is None or stretch.seen < asked[shard]:
             self.most.pop(shard, None)
             return True
         if stretch.upto <= since:
@@ -216,15 +216,15 @@ class _Lane:
                 walk.ended.add(one.shard)
             # What comes due from the first step on is not left to the walk.
             self._fresh.since.setdefault(one.shard, one.clock - timedelta(seconds=self._overlap))
-        for one in read.tenants:
-            walk.seen[one.tenant] += one.seen
-            walk.first[one.tenant] = min(one.first, walk.first.get(one.tenant, one.first))
+        for whose in read.tenants:
+            walk.seen[whose.tenant] += whose.seen
+            walk.first[whose.tenant] = min(whose.first, walk.first.get(whose.tenant, whose.first))
             # Of many tenants, a step meets few tasks of each, and they may be claimed before it meets more. Those that
             # were due at the moment at which the step before it ended are met again.
-            met = walk.met.setdefault(one.tenant, set())
-            met.update(one.ids)
+            met = walk.met.setdefault(whose.tenant, set())
+            met.update(whose.ids)
             if len(met) > LIGHT:
-                self.crowd.note_many(one.tenant)
+                self.crowd.note_many(whose.tenant)
                 met.clear()
         self._note(read)
         if len(walk.ended) == len(shards):
@@ -281,10 +281,10 @@ class _Lane:
             ended += end
             upto = one.clock if end else one.upto
             for place in places:
-                if begin <= place.since[one.shard] <= upto:
+                if upto is not None and begin <= place.since[one.shard] <= upto:
                     place.since[one.shard] = upto
-        for one in read.tenants:
-            self.crowd.fill(one.tenant, one.ids, one.dues)
+        for whose in read.tenants:
+            self.crowd.fill(whose.tenant, whose.ids, whose.dues)
         if ended == len(shards) and not self.crowd.kept(tenants[0]):
             self._note_few(tenants[0])  # nothing is left of it
 

@@ -236,7 +236,7 @@ class Dispatcher:
         shares = self._shares(lanes)
         if not shares:
             return []
-        due = min(view.next_due for view in self._lanes if view.lane in {share.lane for share in shares})
+        due = min(view.due for view in self._lanes if view.lane in {share.lane for share in shares})
         horizon = self._horizon(due)
         sizes = self._sizes(due)
         batches = self._ahead_of_time(partial(claim, shares, sizes, self._name, self._shards), horizon)
@@ -252,9 +252,9 @@ class Dispatcher:
             return []
         rows = ceil(conf().BATCH_MAX / len(self._shards))
         # What has come meanwhile and is due before it is not for us.
-        share = LaneShare(view.lane, rows, self._mass_room(view), Place(view.next_due - ROUNDING_SECONDS))
+        share = LaneShare(view.lane, rows, self._mass_room(view), Place(view.due - ROUNDING_SECONDS))
         # By the early end of what is known of the clock: a claim that ends just before the due time gets nothing.
-        ahead, begun = view.next_due - self._clock.earliest() + HAIR_SECONDS, time.monotonic()
+        ahead, begun = view.due - self._clock.earliest() + HAIR_SECONDS, time.monotonic()
         batches = claim([share], self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
         self._wheel.note_claim(view, batches, time.monotonic() - begun)
         if batches:
@@ -476,6 +476,8 @@ class Dispatcher:
 
     def _with_new_gates(self, seen: Peeked, asked: Sequence[str]) -> Peeked:
         """A type that has just got a limit was not asked for: it is now, and not by the next look."""
+        if seen.besides is None:
+            return seen
         self._gates.learn(seen.besides.gates)
         limited = self._gates.types(self._shards, self._total)
         if set(limited) <= set(asked):

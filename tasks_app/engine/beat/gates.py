@@ -3,6 +3,7 @@ each opens again."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
@@ -81,7 +82,7 @@ class Gates:
         """Whether what they go by should be read again, with the next look at the latest."""
         return time.monotonic() - self._read_at >= _REFRESH_SECONDS
 
-    def learn(self, rows: Iterable[Sequence]) -> None:
+    def learn(self, rows: Iterable[Sequence[Any]]) -> None:
         """What a look has read along."""
         self._note_rules(gate_rules(rows))
 
@@ -144,11 +145,11 @@ class Gates:
     def _note(self, task_type: str, granted: Granted) -> None:
         """Close the gate for a moment if nothing more will come through it now."""
         limit = self._rules.limits[task_type]
-        if granted.batches and granted.tasks < granted.allowed:
+        if granted.batches and granted.allowed is not None and granted.tasks < granted.allowed:
             self._closed_since.pop(task_type, None)
             return
         wait = _CLOSED_SECONDS
-        if limit.rate is not None:
+        if limit.rate is not None and limit.burst is not None:
             # Not so long that the bucket runs over, nor so short that there is nothing in it.
             left = 0.0 if granted.filled is None else granted.filled - granted.tasks
             wait = max((1 - left) / limit.rate, min(wait, limit.burst / limit.rate / 2))

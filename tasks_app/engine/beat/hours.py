@@ -8,7 +8,7 @@ be done twice, by two beats at once, or by half: the row of an hour is written l
 from datetime import datetime, timedelta
 
 from tasks_app.core.retention import KEEP_HOURS_DAYS
-from tasks_app.engine.canary import CANARY
+from tasks_app.core.tenants import CANARY
 from tasks_app.sql import run
 
 from .roll_up import roll_up

@@ -7,7 +7,7 @@ harm.
 import logging
 import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from tasks_app.conf import conf
@@ -33,7 +33,7 @@ class _Look(NamedTuple):
     found: str | None  # how it was found: one of ShardLease's words
     giver: str | None  # the node that shares it with us
     holder_name: str | None  # before
-    stalls: list | None  # what beats hung on
+    stalls: list[Any] | None  # what beats hung on
 
 
 class Leases:
@@ -77,14 +77,14 @@ class Leases:
         if SKIPPED:
             release_changed()
         before, self.total, next_expiry = self._fences, seen[0].shards, seen[0].next_expiry
-        self._fences = {look.shard: look.fence for look in held}
+        self._fences = {look.shard: look.fence for look in seen if look.shard is not None and look.fence is not None}
         self._until = asked + ttl
         # At a third: two lost renewals still leave time. Earlier if somebody else's lease is about to run out.
         soon = ttl if next_expiry is None else max(next_expiry, 0.0) + _AFTER_EXPIRY_SECONDS
         self._next = asked + min(ttl / 3, soon)
         self._log_changes(before, held)
         self._tell({look.giver for look in held if look.giver is not None})
-        self._silent |= {look.holder_name for look in held if look.found == ShardLease.EXPIRED}
+        self._silent |= {look.holder_name for look in held if look.holder_name and look.found == ShardLease.EXPIRED}
         self._return_unstarted()
         return self._fences
 
@@ -108,9 +108,9 @@ class Leases:
         lost = sorted(before.keys() - self._fences.keys())
         if lost:
             log.info("shard.lost name=%s shards=%s", self._name, lost)
-        taken: dict[tuple[str, str], list[int]] = {}
+        taken: dict[tuple[str | None, str | None], list[int]] = {}
         for look in held:
-            if look.found != "OWN":
+            if look.shard is not None and look.found != "OWN":
                 taken.setdefault((look.found, look.holder_name), []).append(look.shard)
         for (found, holder_name), shards in taken.items():
             log.info("shard.taken name=%s shards=%s how=%s from=%s", self._name, sorted(shards), found, holder_name)

@@ -8,9 +8,8 @@ from django.db import IntegrityError
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.service_levels import MINUTE, Judged, LaneFacts, Totals, judge
-from tasks_app.core.tenants import INTERNAL_TENANT
+from tasks_app.core.tenants import CANARY, INTERNAL_TENANT
 from tasks_app.database import atomic
-from tasks_app.engine.canary import CANARY
 from tasks_app.models import ServiceMinute
 from tasks_app.sql import run
 
@@ -66,7 +65,10 @@ def _lanes() -> tuple[list[LaneFacts], datetime]:
     usual = timedelta(seconds=conf().CANARY_SECONDS)
     params = {"lanes": list(LANES), "node_ttl": conf().NODE_TTL_SECONDS, "settled": SETTLED_SECONDS}
     rows = run("service_lanes", params | {"type": CANARY, "tenant": INTERNAL_TENANT})
-    facts = [LaneFacts(*row[:-2], every=max(usual, row[-2] or usual)) for row in rows]
+    facts = [
+        LaneFacts(lane, live, known, paused_at, resumed_at, since, max(usual, every or usual))
+        for lane, live, known, paused_at, resumed_at, since, every, _ in rows
+    ]
     return facts if conf().CANARY_SECONDS else [], rows[0][-1]
 
 

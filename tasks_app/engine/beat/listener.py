@@ -6,9 +6,8 @@ import select
 from collections.abc import Iterable
 from enum import Enum
 from math import inf, isnan
+from typing import Any
 from uuid import UUID
-
-import redis
 
 from tasks_app.conf import conf
 from tasks_app.engine.wakeup import FLEET, NEXT_LOOK, SIGNAL, Breaker, client
@@ -39,8 +38,9 @@ class Listener:
         self._shards: tuple[int, ...] = ()
         self._signals: list[str] = []
         self._breaker = Breaker()
-        self._client: redis.Redis | None = None
-        self._connection: redis.connection.AbstractConnection | None = None
+        # redis has types for a part of what they can do.
+        self._client: Any = None
+        self._connection: Any = None
         self._armed = False
         self._more = True  # signals may lie in the lists; while a pop is outstanding, it gets the first of them
         self._heard = inf  # when the first is due of what was told
@@ -98,11 +98,11 @@ class Listener:
         if self._client is not None:
             self._client.close()
 
-    def _announcement(self, next_look: float) -> tuple:
+    def _announcement(self, next_look: float) -> tuple[Any, ...]:
         moment = repr(next_look)
         return ("HSET", conf().redis_key(NEXT_LOOK), *(word for shard in self._shards for word in (shard, moment)))
 
-    def _command(self, *commands: tuple) -> list | None:
+    def _command(self, *commands: tuple[Any, ...]) -> list[Any] | None:
         """The answers; None if Redis was not asked, or gave none."""
         if self._breaker.open or not self._shards:
             return None
@@ -116,13 +116,14 @@ class Listener:
             self._give_up(error)
             return None
 
-    def _asked(self, *commands: tuple) -> list:
+    def _asked(self, *commands: tuple[Any, ...]) -> list[Any]:
         if len(commands) == 1:
             return [self._client.execute_command(*commands[0])]
         with self._client.pipeline(transaction=False) as pipeline:
             for command in commands:
                 pipeline.execute_command(*command)
-            return pipeline.execute()
+            answers: list[Any] = pipeline.execute()
+            return answers
 
     def _arm(self) -> int | None:
         """Have one blocking pop outstanding, so that waiting costs no command at all."""
@@ -138,7 +139,8 @@ class Listener:
             if not self._armed:
                 self._connection.send_command("BLPOP", self._fleet_key, *self._signals, 0)
                 self._armed = True
-            return self._connection._sock.fileno()
+            number: int = self._connection._sock.fileno()
+            return number
         except Exception as error:
             self._give_up(error)
             return None

@@ -12,6 +12,7 @@ setting anew.
 import faulthandler
 import gc
 import logging
+import mmap
 import os
 import resource
 import select
@@ -93,7 +94,7 @@ def _be_small(reads: int) -> None:
     os.closerange(reads + 1, most if most != resource.RLIM_INFINITY else 65_536)
 
 
-def _observe(beat: int, reads: int, memory, limit: float, name: str) -> None:
+def _observe(beat: int, reads: int, memory: mmap.mmap, limit: float, name: str) -> None:
     """Until the beat has ended: its end of the pipe is closed then."""
     judge, pause, polled_at = Judge(limit, lambda thread: _cpu(beat, thread)), limit / POLLS, time.monotonic()
     while True:

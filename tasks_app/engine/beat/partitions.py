@@ -114,7 +114,11 @@ def _drop(family: str, before: datetime) -> list[str]:
 
 
 def _dropped(partition: Partition) -> bool:
-    return _at_once(partition, lambda: drop(partition) or [partition.name]) != []
+    def dropped() -> list[str]:
+        drop(partition)
+        return [partition.name]
+
+    return _at_once(partition, dropped) != []
 
 
 def _at_once(subject: Family | Partition, deed: Callable[[], list[str]]) -> list[str]:

@@ -4,6 +4,7 @@ import logging
 import signal
 import sys
 import time
+from typing import Any
 
 from celery.beat import Scheduler
 from celery.signals import beat_init
@@ -40,7 +41,7 @@ SWITCH_SECONDS = 0.0005
 
 
 @beat_init.connect
-def begin(sender, **_: object) -> None:
+def begin(sender: Any, **_: object) -> None:
     """A beat process has begun; one of Punctual's own app is meant."""
     if sender.app is app:
         tune_connections()

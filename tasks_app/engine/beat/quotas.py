@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
 from tasks_app.core.tenants import COUNTED, NEAR
 from tasks_app.database import atomic
@@ -86,7 +87,7 @@ def note_use() -> int:
     return len(counted)
 
 
-def _used(counted: list[dict]) -> dict[str, dict[str, int]]:
+def _used(counted: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     """By quota and tenant."""
     rates = run("scheduled_lately", {"window": RATE_SECONDS})
     bounded = {row["name"]: row["max_running"] for row in counted if row["max_running"] is not None}

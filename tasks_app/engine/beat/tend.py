@@ -31,7 +31,8 @@ class Untended(NamedTuple):
 
 
 def tend() -> Tended:
-    tuned, analyzed = [], []
+    tuned: list[str] = []
+    analyzed: list[str] = []
     for one in [Untended(*row) for row in run("untended", {})]:
         done, how = (analyzed, "punctual_analyze") if one.has_partitions else (tuned, "punctual_tune_partition")
         if _done(how, one.name):

@@ -25,12 +25,12 @@ class TimeWheel:
         self._lead = lead
         self._row = 20e-6  # seconds that a claim takes for each row
         self._held: list[tuple[float, ClaimedBatch]] = []  # with the moment that it is due
-        self._in_vain: dict[str, float] = {}  # lanes, and the moment of which a claim got nothing
+        self._in_vain: dict[str, float | None] = {}  # lanes, and the moment of which a claim got nothing
 
     def coming(self, lanes: Iterable[LaneView], now: float) -> list[LaneView]:
         """Those in which it is the next that is due, and more of it can be claimed before anything else in any lane."""
         lanes = [view for view in lanes if view.next_due is not None and view.slots]
-        first = min((view.next_due for view in lanes), default=now)
+        first = min((view.due for view in lanes), default=now)
         return [
             view
             for view in lanes
@@ -41,10 +41,10 @@ class TimeWheel:
 
     def begins(self, view: LaneView) -> float:
         """When the first of it is claimed: with time for one claim more than it takes."""
-        seconds = (
-            self._row * view.same_due + self._claim_seconds(view) if view.same_due < MOST_COUNTED else MOST_SECONDS
-        )
-        return view.next_due - self._lead.seconds - min(seconds, MOST_SECONDS)
+        seconds = MOST_SECONDS
+        if view.same_due < MOST_COUNTED:
+            seconds = min(self._row * view.same_due + self._claim_seconds(view), MOST_SECONDS)
+        return view.due - self._lead.seconds - seconds
 
     def _claim_seconds(self, view: LaneView) -> float:
         """However slow claims have been: else none would be made any more, and nobody would see that they are not."""
@@ -58,7 +58,7 @@ class TimeWheel:
             self._in_vain[view.lane] = view.next_due
 
     def hold(self, batches: Sequence[ClaimedBatch], view: LaneView) -> None:
-        self._held += [(view.next_due, batch) for batch in batches]
+        self._held += [(view.due, batch) for batch in batches]
 
     def held(self) -> Counter[str]:
         """Batches of each lane."""

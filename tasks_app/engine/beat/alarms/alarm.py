@@ -1,5 +1,7 @@
 """The chore `alarm`: from what happened and what is found to what is to be told. Sending is another chore's."""
 
+from collections.abc import Callable
+
 from tasks_app.lifecycle.alarms.incidents import MOST_AT_ONCE, calm_due, tell_due
 from tasks_app.models import AlarmRule
 
@@ -19,7 +21,7 @@ def alarm() -> str:
     return f"{read} rows, {seen} seen, {calmed} asked, {told} told"
 
 
-def _all(step) -> int:
+def _all(step: Callable[[], int]) -> int:
     total = 0
     for _ in range(STEPS):
         done = step()

@@ -98,4 +98,4 @@ def troubles() -> Iterator[Occurrence]:
 
 def _wanted(*conditions: Condition, **others: object) -> bool:
     wanted = [str(one) for one in conditions]
-    return AlarmRule.objects.filter(enabled=True, conditions__overlap=wanted, **others).exists()
+    return bool(AlarmRule.objects.filter(enabled=True, conditions__overlap=wanted, **others).exists())

@@ -1,8 +1,7 @@
 """Reading the outbox for alarms: each event of a transaction that is over counts once, whoever dies in between."""
 
-from collections import namedtuple
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.alarms import Condition, Occurrence
 from tasks_app.core.events import Event, OutboxRow
@@ -37,8 +36,12 @@ class Step(NamedTuple):
     more: bool  # there is more to read at once
 
 
-# A row of read_events: its transaction, the row itself, and how many there are with it.
-Read = namedtuple("Read", ["xid", *OutboxRow._fields, "events", "rows"])
+class Read(NamedTuple):
+    """A row of read_events."""
+
+    xid: int  # its transaction
+    row: OutboxRow
+    rows: int  # how many there are with it
 
 
 def read_events() -> int:
@@ -69,11 +72,12 @@ def _step() -> Step:
             run("restart_reader", {})
             return Step(0, more=False)
         asked = {name: getattr(at, name) for name in ("before", "after", "xid", "row", "floor_id")}
-        rows = [Read(*row) for row in run("read_events", asked | {"kinds": KINDS, "most": ROWS, "events": EVENTS})]
-        _note(OutboxRow(*row[1:-2]) for row in rows)
+        found = run("read_events", asked | {"kinds": KINDS, "most": ROWS, "events": EVENTS})
+        rows = [Read(xid, OutboxRow(*row), number) for xid, *row, _, number in found]
+        _note(one.row for one in rows)
         more = bool(rows) and (len(rows) < rows[-1].rows or len(rows) == ROWS)
         if more:
-            run("advance_reader", {"before": at.before, "after": at.after, "xid": rows[-1].xid, "row": rows[-1].id})
+            run("advance_reader", {"before": at.before, "after": at.after, "xid": rows[-1].xid, "row": rows[-1].row.id})
         else:
             run("advance_reader", {"before": at.after, "after": None, "xid": 0, "row": 0})
     return Step(len(rows), more)
@@ -95,7 +99,7 @@ def _note(rows: Iterable[OutboxRow]) -> None:
 
 def occurrences_of(events: Iterable[Event]) -> Iterable[Occurrence]:
     """What a thousand events of one row come to, cause by cause."""
-    found: dict[tuple, Occurrence] = {}
+    found: dict[tuple[Any, ...], Occurrence] = {}
     for event in events:
         seen = _occurrence(event)
         if seen is None:
@@ -163,7 +167,7 @@ def _occurrence(event: Event) -> Occurrence | None:
             return Occurrence(Condition.SUSPENDED, event.tenant, name, sample=sample)
 
 
-def _data(event: Event) -> dict:
+def _data(event: Event) -> dict[str, Any]:
     return event.data if isinstance(event.data, dict) else {}
 
 

@@ -184,7 +184,8 @@ class Courier:
         if attempts and (failed or now - self._noted_at > NOTE_SECONDS):
             note_deliveries(self._lease.subscription_id, attempts)
         self._noted, self._noted_at = cursor, now
-        return found[0][0]
+        delay: float | None = found[0][0]
+        return delay
 
 
 class CourierThread(threading.Thread):
@@ -240,7 +241,8 @@ class CourierThread(threading.Thread):
                         exc_info=not known,
                     )
                     # What it knew of its cursor may not be what the database has: it begins anew from there.
-                    courier = self._drop(courier)
+                    self._drop(courier)
+                    courier = None
                     self._stopped.wait(ERROR_PAUSE_SECONDS)
         finally:
             self._drop(courier)

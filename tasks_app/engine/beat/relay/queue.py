@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import Any
 
 from kombu import Connection, Producer, Queue
 from kombu.exceptions import ChannelError
@@ -27,7 +28,7 @@ class QueueSink:
     def __init__(self, subscription: Subscription) -> None:
         self._url = conf().BROKERS[subscription.target["broker"]]
         self._name = subscription.target["queue"]
-        self._connection: Connection | None = None
+        self._connection: Any = None
         self._producer: Producer | None = None
 
     def deliver(self, events: Sequence[Event]) -> Iterator[Attempt]:
@@ -92,7 +93,7 @@ class QueueSink:
 
     @property
     def _confirms(self) -> bool:
-        return self._url.startswith(("amqp://", "amqps://", "pyamqp://"))
+        return str(self._url).startswith(("amqp://", "amqps://", "pyamqp://"))
 
     def _transport_options(self) -> dict[str, object]:
         if self._confirms:

@@ -26,16 +26,17 @@ class Cursor(NamedTuple):
 START = Cursor(0)
 
 
-class _Listed(NamedTuple):
+@dataclass(slots=True)
+class _Listed:
     """A row of list_events; without an id, the window has nothing more."""
 
     no: int
-    id: int | None
-    created_at: datetime | None
-    tenant: str | None
-    event: str | None
+    id: int | None  # None: a window without rows, so there is nothing in what follows
+    created_at: datetime
+    tenant: str
+    event: str
     task_type: str | None
-    count: int | None
+    count: int
 
 
 @dataclass(slots=True)
@@ -91,7 +92,7 @@ def read(cursor: Cursor, wanted: Wanted, since: datetime | None = None, most: in
         chunk.more = len(listed) == ROWS or listed[-1].no - listed[0].no >= WINDOWS - 1
         if len(listed) < ROWS:
             chunk.end = Cursor(listed[-1].no + 1)
-    chunk.windows = {one.id: one.no for one in taken}
+    chunk.windows = {one.id: one.no for one in taken if one.id is not None}
     chunk.events = [event for row in _load(taken) for event in row.events()]
     if taken and cursor.place and taken[0].id == cursor.row_id:
         chunk.events = [one for one in chunk.events if one.row != cursor.row_id or one.place > cursor.place]
@@ -122,8 +123,8 @@ def pending(
         last = listed[-1]
         if until is not None and last.no > until.window_no:
             break
-        full = len(listed) == ROWS and last.id is not None
-        cursor = Cursor(last.no, last.id + 1) if full else Cursor(last.no + 1)
+        full = len(listed) == ROWS
+        cursor = Cursor(last.no, last.id + 1) if full and last.id is not None else Cursor(last.no + 1)
     return number
 
 

@@ -4,7 +4,7 @@ Any number of beats may do it at the same time. A window's number is taken once;
 """
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.database import atomic, our_connection
 from tasks_app.sql import execute, run
@@ -24,14 +24,15 @@ class _Gathered(NamedTuple):
     min_at: object
     max_at: object
     events: int | None
-    tenants: dict | None
-    topics: list | None
+    tenants: dict[str, Any] | None
+    topics: list[Any] | None
 
 
 class Sequencer:
     def __init__(self) -> None:
         self._system: int | None = None  # asked once for each connection
-        self.recorded: tuple[int, list | None] = (0, None)  # the last window of ours, and what its events are about
+        # The last window of ours, and what its events are about.
+        self.recorded: tuple[int, list[Any] | None] = (0, None)
 
     def run_once(self) -> int:
         """Record what was committed since the last time; returns the number of the newest window, or 0."""
@@ -65,16 +66,17 @@ class Sequencer:
             "max_at": seen.max_at,
             "count": seen.events,
             "tenants": json.dumps(seen.tenants),
-            "topics": json.dumps(seen.topics) if len(seen.topics) <= MOST_TOPICS else None,
+            "topics": None if seen.topics is None or len(seen.topics) > MOST_TOPICS else json.dumps(seen.topics),
         }
         return self._record(window)
 
-    def _record(self, window: dict) -> int:
+    def _record(self, window: dict[str, Any]) -> int:
         # Somebody else may have been faster. Then theirs is the window of this number, and what it lacks comes next.
         if run("record_window", window | {"system": self._system}):
             topics = window["topics"]
             self.recorded = (window["no"], None if topics is None else json.loads(topics))
-        return window["no"]
+        no: int = window["no"]
+        return no
 
     def _record_first(self) -> int:
         """The first of all: whatever there is, by its ids. What is under way now comes with the next."""
@@ -99,7 +101,7 @@ class Sequencer:
             run("record_window", _whole(last + 1, snapshot, rows, floor_id=rows[1]) | {"system": system})
 
 
-def _whole(no: int, snapshot: str, rows: list, floor_id: int) -> dict:
+def _whole(no: int, snapshot: str, rows: list[Any], floor_id: int) -> dict[str, Any]:
     min_id, max_id, min_at, max_at, count, tenants = rows
     return {
         "no": no,

@@ -1,5 +1,7 @@
 """Which sink a subscription has."""
 
+from collections.abc import Callable
+
 from tasks_app.models import Subscription
 
 from .function import FunctionSink
@@ -8,7 +10,7 @@ from .sink import Sink
 from .stream import StreamSink
 from .webhook import WebhookSink
 
-SINKS = {
+SINKS: dict[str, Callable[[Subscription], Sink]] = {
     Subscription.PYTHON: FunctionSink,
     Subscription.STREAM: StreamSink,
     Subscription.QUEUE: QueueSink,

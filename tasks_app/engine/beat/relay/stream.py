@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import redis
 
@@ -52,9 +53,9 @@ class StreamSink:
         self._client.close()
 
     @contextmanager
-    def _connection(self) -> Iterator[redis.Connection]:
+    def _connection(self) -> Iterator[Any]:  # redis has types for a part of it
         pool = self._client.connection_pool
-        connection = pool.get_connection()
+        connection: Any = pool.get_connection()
         try:
             yield connection
         except redis.ResponseError:

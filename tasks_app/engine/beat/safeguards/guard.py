@@ -8,7 +8,7 @@ from tasks_app.lifecycle.scopes import release_held_back
 from tasks_app.models import Safeguard
 
 from .pulse import read_pulse
-from .rules import Rows, look
+from .rules import look
 
 
 class SafeguardsFailed(Exception):
@@ -18,7 +18,7 @@ class SafeguardsFailed(Exception):
 def guard() -> Applied | None:
     """Returns what changed; None if another beat is at it. A beat that dies on the way has changed nothing."""
     with atomic(savepoint=False):
-        rows: dict[str, Rows] = {}
+        rows: dict[str, dict[str, Safeguard]] = {}
         for row in Safeguard.objects.all():
             rows.setdefault(row.name, {})[row.subject] = row
         pulse = read_pulse(known=bool(rows))

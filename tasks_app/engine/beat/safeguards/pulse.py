@@ -7,13 +7,14 @@ due in each shard.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.lateness import BUCKETS, bucket_of, percentile_ms
 from tasks_app.core.safeguards import MOST_DEAD
 from tasks_app.core.scopes import Scope
-from tasks_app.engine.canary import CANARY
+from tasks_app.core.tenants import CANARY
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import array, run
 from tasks_app.storage.sample import sample_percent
@@ -154,9 +155,12 @@ def _scopes(*, known: bool) -> dict[Scope, ScopePulse]:
     new = {Scope(*scope): (ok, failed) for *scope, ok, failed in run("fold_scopes", {})}
     if not new and not known:
         return {}
-    sums = {Scope(tenant, target): figures for tenant, target, *figures in run("sum_scopes", {})}
+    sums: dict[Scope, Sequence[Any]] = {
+        Scope(tenant, target): figures for tenant, target, *figures in run("sum_scopes", {})
+    }
     return {
-        scope: ScopePulse(*sums.get(scope, _NO_FIGURES), *new.get(scope, (0, 0))) for scope in sums.keys() | new.keys()
+        scope: ScopePulse(*[*sums.get(scope, _NO_FIGURES), *new.get(scope, (0, 0))])
+        for scope in sums.keys() | new.keys()
     }
 
 

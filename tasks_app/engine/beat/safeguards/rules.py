@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping, Set
 from datetime import UTC, datetime
+from typing import Any
 
 from tasks_app.conf import conf
 from tasks_app.core.callbacks import HTTP_CALLBACK
@@ -38,7 +39,7 @@ def delay(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
     """The larger of how late tasks started, and for how long the oldest has been due."""
     started, p95 = sum(pulse.lateness), pulse.p95_ms
     late = max(p95 or 0.0 if started >= policy.sample else 0.0, pulse.oldest_ms)
-    figures = {"p95_ms": round(p95 or 0.0, 1), "oldest_ms": round(pulse.oldest_ms), "started": started}
+    figures: dict[str, Any] = {"p95_ms": round(p95 or 0.0, 1), "oldest_ms": round(pulse.oldest_ms), "started": started}
     figures |= {"low_rate": round(pulse.lanes["low"].rate, 3), "limit_ms": policy.limit}
     over = True if late > policy.limit else False if late <= policy.limit / 2 else None
     words = f"95 % of the tasks start within {milliseconds(p95 or 0.0)}, and the oldest has been due for"
@@ -321,9 +322,7 @@ def profile(pulse: Pulse, policy: Policy, rows: Rows) -> Iterator[Finding]:
     yield Finding(Name.PROFILE, "", bool(lanes), {"lanes": lanes}, "It is a peak of the daily profile.")
 
 
-def _found(
-    name: str, subject: str, over: bool | None, figures: dict[str, object], sentence: str, rows: Rows
-) -> Finding:
+def _found(name: str, subject: str, over: bool | None, figures: dict[str, Any], sentence: str, rows: Rows) -> Finding:
     """With the figures that were measured when it began, as long as it is on."""
     row = rows.get(subject)
     if row is not None and row.stage:
