@@ -33,7 +33,8 @@ def calls_key(tenant: str, minute: int) -> str:
 
 def of_last_minute(tenants: Sequence[str]) -> dict[str, int]:
     """How many calls these have made in the minute before this one; those of whom Redis says nothing are missing."""
-    minute, found = window() - 1, {}
+    minute = window() - 1
+    found: dict[str, int] = {}
     for low in range(0, len(tenants), AT_ONCE):
         some = tenants[low : low + AT_ONCE]
         counts = _shared(_READ, [calls_key(tenant, minute) for tenant in some], [])

@@ -10,6 +10,7 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.tenants import CANARY, INTERNAL_TENANT
 from tasks_app.lifecycle import schedule
 from tasks_app.lifecycle.cancel import cancel
+from tasks_app.lifecycle.decisions import Outcome
 from tasks_app.lifecycle.request import build
 from tasks_app.lifecycle.rolling import change_interval
 from tasks_app.scope import all_tenants
@@ -42,7 +43,7 @@ def send_canaries() -> object:
         for lane, served, _ in lanes
         if served
     ]
-    sent = [answer for answer in schedule.schedule(requests) if answer.outcome is schedule.Outcome.CREATED]
+    sent = [answer for answer in schedule.schedule(requests) if answer.outcome is Outcome.CREATED]
     if sent:
         SENDER.wake_all()
     changed = change_interval(CANARY, LANES, conf().CANARY_SECONDS, tenant=INTERNAL_TENANT)

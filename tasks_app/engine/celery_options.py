@@ -24,7 +24,7 @@ _sentinels = Sentinels.of(conf().REDIS_URL) if conf().REDIS_URL.startswith(SENTI
 def _url(redis_url: str) -> str:
     """kombu's spelling of a redis-py URL."""
     if _sentinels is not None:
-        return ";".join(_sentinel_url(host, port) for host, port in _sentinels.addresses)
+        return ";".join(_sentinel_url(_sentinels, host, port) for host, port in _sentinels.addresses)
     parts = urlsplit(redis_url)
     if parts.scheme != "unix":
         return redis_url
@@ -32,10 +32,10 @@ def _url(redis_url: str) -> str:
     return f"{_SCHEME}+socket://{parts.netloc}{parts.path}?virtual_host={database}"
 
 
-def _sentinel_url(host: str, port: int) -> str:
-    secret = ":".join(quote(one or "", safe="") for one in (_sentinels.username, _sentinels.password))
+def _sentinel_url(asked: Sentinels, host: str, port: int) -> str:
+    secret = ":".join(quote(one or "", safe="") for one in (asked.username, asked.password))
     shown = f"[{host}]" if ":" in host else host
-    return f"{SENTINEL}{secret + '@' if secret != ':' else ''}{shown}:{port}/{_sentinels.db}"
+    return f"{SENTINEL}{secret + '@' if secret != ':' else ''}{shown}:{port}/{asked.db}"
 
 
 broker_url = _url(conf().REDIS_URL)

@@ -9,6 +9,7 @@ import re
 from base64 import b64decode, b64encode
 from functools import cache
 from itertools import count
+from typing import Any, TypeGuard
 
 from .celery_app import app
 
@@ -19,7 +20,7 @@ _BATCH_NUMBER = re.compile("-".join(f"[0-9a-f]{{{digits}}}" for digits in (8, 4,
 _CONTENT = {"content-type": "application/json", "content-encoding": "utf-8"}
 _PARTS = {"body", "headers", "properties", *_CONTENT}
 _tags = count()
-_NOTHING = (None, "", [], {}, 0)  # and False, which equals 0
+_NOTHING: tuple[object, ...] = (None, "", [], {}, 0)  # and False, which equals 0
 
 
 class NotOurs(Exception):
@@ -30,7 +31,7 @@ def write(number: str, lane: str) -> str:
     return json.dumps(message(number, lane))
 
 
-def message(number: str, lane: str) -> dict:
+def message(number: str, lane: str) -> dict[str, Any]:
     """As Celery and kombu make it, with a delivery tag of its own."""
     headers, options = _made_by_celery()
     return {
@@ -48,7 +49,7 @@ def message(number: str, lane: str) -> dict:
     }
 
 
-def read(item: bytes, lane: str) -> dict:
+def read(item: bytes, lane: str) -> dict[str, Any]:
     """The message of the batch that this one names, made anew; raises NotOurs if it says anything that ours doesn't."""
     if len(item) > MOST_BYTES:
         raise NotOurs(f"it is larger than {MOST_BYTES} bytes")
@@ -79,7 +80,7 @@ def read(item: bytes, lane: str) -> dict:
     return ours
 
 
-def _parsed(item: bytes) -> dict:
+def _parsed(item: bytes) -> dict[str, Any]:
     try:
         said = json.loads(item.decode())
     except (ValueError, RecursionError):
@@ -89,11 +90,11 @@ def _parsed(item: bytes) -> dict:
     return said
 
 
-def _is_batch_number(value: object) -> bool:
+def _is_batch_number(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and _BATCH_NUMBER.fullmatch(value) is not None
 
 
-def _refuse_more(where: str, said: dict, ours: dict, texts: tuple[str, ...]) -> None:
+def _refuse_more(where: str, said: dict[str, Any], ours: dict[str, Any], texts: tuple[str, ...]) -> None:
     """What is missing or empty says nothing: another version of Celery may leave a part out, or have a new one."""
     for name, value in said.items():
         if value == ours.get(name) or value in _NOTHING or (name in texts and isinstance(value, str)):
@@ -101,7 +102,7 @@ def _refuse_more(where: str, said: dict, ours: dict, texts: tuple[str, ...]) -> 
         raise NotOurs(f"{name!r:.100} in its {where} is {value!r:.100}")
 
 
-def _refuse_other_body(body: object, number: str) -> None:
+def _refuse_other_body(body: Any, number: str) -> None:
     """One that is written in another way and says the same is fine."""
     try:
         args, kwargs, options = json.loads(b64decode(body, validate=True))
@@ -113,7 +114,7 @@ def _refuse_other_body(body: object, number: str) -> None:
 
 
 @cache
-def _made_by_celery() -> tuple[dict, str]:
+def _made_by_celery() -> tuple[dict[str, Any], str]:
     """What Celery itself writes on such a message, made once: its headers, and the options in its body."""
     made = app.amqp.as_task_v2("", RUN_BATCH, ignore_result=True)
     return made.headers | {"argsrepr": "", "kwargsrepr": ""}, json.dumps(made.body[2])

@@ -34,7 +34,7 @@ def look() -> float | None:
     """
     if look_at_installation().state != Installation.ACTIVE:
         return None  # a copy that nobody runs has had no beat for long, and should not say so to those of the original
-    silent = run("last_beat", {})[0][0]
+    silent: float | None = run("last_beat", {})[0][0]
     if silent is None or silent < max(SILENT_SECONDS, 3 * conf().NODE_TTL_SECONDS):
         return None
     # Only now: a process that never needs them need not load them.

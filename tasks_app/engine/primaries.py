@@ -12,6 +12,7 @@ import socket
 import threading
 import weakref
 from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 import redis
@@ -151,7 +152,7 @@ def _put(server: tuple[str, str] | None, *, first: bool) -> None:
 
 def _server(connection: BaseDatabaseWrapper) -> tuple[str, str] | None:
     """(host, port) as DATABASES names it; None: there is no connection, or it is none of PostgreSQL's."""
-    info = getattr(connection.connection, "info", None)
+    info: Any = getattr(connection.connection, "info", None)
     with suppress(Exception):
         return info.host, str(info.port)
     return None

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import redis
 
@@ -84,8 +85,9 @@ class BrokenLanes:
             log.info("lane.mended lane=%r", lane)
 
 
-def _ask(question: Callable[[redis.client.Pipeline], object]) -> list:
+def _ask(question: Callable[[redis.client.Pipeline], object]) -> list[Any]:
     """One round trip; an answer may be an error."""
     with client(_TIMEOUT_SECONDS) as broker, broker.pipeline(transaction=False) as pipeline:
         question(pipeline)
-        return pipeline.execute(raise_on_error=False)
+        answers: list[Any] = pipeline.execute(raise_on_error=False)
+        return answers

@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import redis
 
@@ -23,7 +24,7 @@ class Shared:
         self._made_for: tuple[int, str] = (0, "")
         self._breaker = Breaker()
 
-    def __call__(self, script: str, keys: Sequence[str], words: Sequence[object]):
+    def __call__(self, script: str, keys: Sequence[str], words: Sequence[Any]) -> Any:
         wanted = (os.getpid(), conf().REDIS_URL)
         if self._made_for != wanted:
             self._breaker, self._made_for = Breaker(), wanted

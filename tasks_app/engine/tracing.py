@@ -23,7 +23,7 @@ Keep = Callable[[Iterable[int]], None]  # these tasks belong to the trace
 _tracer: tuple[object, Any] = (None, None)  # the provider that it was asked of, and the tracer
 
 
-def tracer() -> Any | None:
+def tracer() -> Any:
     """None: nobody traces in this process."""
     global _tracer
     api = sys.modules.get("opentelemetry.trace")
@@ -41,7 +41,7 @@ def traced_call() -> bool:
     if tracer() is None:
         return False
     context = _api().get_current_span().get_span_context()
-    return context.is_valid and context.trace_flags.sampled
+    return bool(context.is_valid and context.trace_flags.sampled)
 
 
 @contextmanager

@@ -9,7 +9,9 @@ while.
 import logging
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
 
 import redis
 from redis.backoff import NoBackoff
@@ -71,7 +73,8 @@ def client(timeout: float, url: str = "") -> redis.Redis:
         return redis.Redis.from_url(url, **options)
     asked = Sentinels.of(url)
     sentinels = Sentinel(asked.addresses, sentinel_kwargs=options | asked.secret)
-    return sentinels.master_for(asked.master, db=asked.db, **options, **asked.secret)
+    master: redis.Redis = sentinels.master_for(asked.master, db=asked.db, **options, **asked.secret)
+    return master
 
 
 class Breaker:
@@ -95,6 +98,10 @@ class Breaker:
 
     def worked(self) -> None:
         self.pause_seconds = 0.0
+
+
+def _tell(key: str, broker: redis.Redis) -> object:
+    return broker.eval(_TELL, 1, key)
 
 
 class Sender:
@@ -121,15 +128,15 @@ class Sender:
     def tell(self, node_ids: Iterable[str]) -> None:
         """These beats should look at their leases now."""
         for node_id in node_ids:
-            self._try(lambda redis, name=FLEET + node_id: redis.eval(_TELL, 1, conf().redis_key(name)))
+            self._try(partial(_tell, conf().redis_key(FLEET + node_id)))
 
-    def _try(self, action) -> int:
+    def _try(self, action: Callable[[redis.Redis], Any]) -> int:
         if self._breaker.open:
             return 0
         try:
             if self._client is None or self._pid != os.getpid():
                 self._client, self._pid = client(conf().WAKEUP_MS / 1000), os.getpid()
-            answer = action(self._client)
+            answer: int = action(self._client)
             self._breaker.worked()
             return answer
         except Exception as error:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import redis
@@ -56,7 +56,7 @@ class _Settled(NamedTuple):
     at: datetime
     batch_no: UUID
     task_type: str
-    ids: array  # of ints
+    ids: "array[int]"  # of ints
     tenants: list[str]  # each text once, however many tasks have it
 
     def seen(self) -> SeenBatch:
@@ -105,7 +105,7 @@ class Witness:
         lost = find_lost_part(SeenBatch(batch.batch_no, tasks))
         if lost:
             _note(lambda row: note_lost_part(row, SeenBatch(batch.batch_no, lost)))
-        return {one.id for one in lost}
+        return {one.id for one in lost if one.id is not None}
 
     def _ask_for_standbys(self) -> bool:
         """A worker's child keeps its connection for long, and looks at the installation only when it has a new one."""
@@ -153,7 +153,7 @@ class Witness:
     def _read_told(self) -> list[ToldRow]:
         since = datetime.now(UTC) - REACH
         try:
-            entries = self._redis().xrange(conf().redis_key(TOLD), min=int(since.timestamp() * 1000))
+            entries: Any = self._redis().xrange(conf().redis_key(TOLD), min=int(since.timestamp() * 1000))
         except (redis.RedisError, OSError) as error:
             log.warning("told.unread error=%r", str(error))
             return []
@@ -194,13 +194,13 @@ def _note(note: Callable[[Row], object]) -> None:
         log.error("failover.not_compared error=%r", str(error).strip())
 
 
-def _packed(subscription: str, events: Sequence[Event]) -> list:
+def _packed(subscription: str, events: Sequence[Event]) -> list[Any]:
     first = events[0]
     tasks = [[event.task, event.task_type, event.key] for event in events]
     return [first.row, first.time.isoformat(), first.type, subscription, first.tenant, tasks]
 
 
-def _unpacked(kept: list) -> ToldRow:
+def _unpacked(kept: list[Any]) -> ToldRow:
     row, time, event, subscription, tenant, tasks = kept
     return ToldRow(
         row, datetime.fromisoformat(time), event, subscription, [SeenTask(task, tenant, *rest) for task, *rest in tasks]

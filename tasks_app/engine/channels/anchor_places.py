@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from django.db.models.functions import Now
@@ -23,6 +24,9 @@ from tasks_app.core.phrases import first_line
 from tasks_app.models import AnchorPlace
 from tasks_app.outgoing import post
 from tasks_app.sql import run
+
+if TYPE_CHECKING:
+    from tasks_app.archive.place import Place as ArchivePlace
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +78,8 @@ def forget_places() -> int:
     """Those that are not in the settings any more: of a beat, since a command may have others. Not at once, since other
     beats may have others, too, while settings are being changed. Returns how many."""
     left = AnchorPlace.objects.exclude(place__in=[label_of(url) for url in conf().AUDIT_ANCHOR_URLS])
-    return left.filter(tried_at__lt=Now() - FORGOTTEN_AFTER).delete()[0]
+    deleted: int = left.filter(tried_at__lt=Now() - FORGOTTEN_AFTER).delete()[0]
+    return deleted
 
 
 def read_anchors(place: str) -> Iterator[str]:
@@ -163,7 +168,7 @@ def _last_line(file: Path) -> str | None:
             tail = lines.read(step) + tail
 
 
-def _bucket(url: str):
+def _bucket(url: str) -> "ArchivePlace":
     try:
         from tasks_app.archive.place import place_of
     except ImportError:

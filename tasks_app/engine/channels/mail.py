@@ -1,6 +1,7 @@
 """Mail, the way the project sends it: Django's EMAIL_BACKEND. Its Message-ID is the alert's, the same at every try."""
 
 import time
+from typing import Any
 from uuid import UUID
 
 from django.core.mail import EmailMessage, get_connection
@@ -15,7 +16,7 @@ TIMEOUT_SECONDS = 10.0
 ERROR_LENGTH = 300
 
 
-def send_mail(target: Target, alert: UUID, body: dict) -> Sent:
+def send_mail(target: Target, alert: UUID, body: dict[str, Any]) -> Sent:
     began = time.monotonic()
     try:
         connection = get_connection()
@@ -28,7 +29,7 @@ def send_mail(target: Target, alert: UUID, body: dict) -> Sent:
     return Sent("the mail server took it", (time.monotonic() - began) * 1_000)
 
 
-def _message(target: Target, alert: UUID, body: dict, connection: object) -> EmailMessage:
+def _message(target: Target, alert: UUID, body: dict[str, Any], connection: object) -> EmailMessage:
     return EmailMessage(
         subject=f"[Punctual] {visible(body['title'])}",
         body=f"{body['text']}\n",

@@ -12,6 +12,7 @@ import threading
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 from tasks_app.core.errors import PunctualError
@@ -39,7 +40,7 @@ _threads: list[threading.Thread] = []  # that are sending
 class Waiting:
     id: UUID
     kind: str
-    body: dict
+    body: dict[str, Any]
     attempts: int
     age_seconds: float
     created_at: datetime
@@ -91,7 +92,7 @@ def _serve(held: Held) -> None:
             if out is None or out.alert is None:
                 pause = 0.0 if out is None else out.wait_seconds
                 break
-            if not _deliver(held, out):
+            if not _deliver(held, out, out.alert):
                 break
         run("release_channel", {"channel": held.id, "fence": held.fence, "pause": pause})
     except Exception:
@@ -125,8 +126,7 @@ def _fold(held: Held, waiting: list[Waiting]) -> Waiting:
     return told
 
 
-def _deliver(held: Held, out: Outbound) -> bool:
-    alert = out.alert
+def _deliver(held: Held, out: Outbound, alert: Waiting) -> bool:
     try:
         answer = send(out.kind, unsealed(out.target, held.id), alert.id, alert.body)
     except (NotSent, PunctualError) as error:

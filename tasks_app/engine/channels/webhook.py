@@ -1,6 +1,7 @@
 """A webhook: the alert as JSON, signed after the Standard Webhooks scheme; its id stays the same over retries."""
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from standardwebhooks import Webhook
@@ -11,7 +12,7 @@ from .posting import as_bytes, posted
 from .sent import Sent
 
 
-def send_webhook(target: Target, alert: UUID, body: dict) -> Sent:
+def send_webhook(target: Target, alert: UUID, body: dict[str, Any]) -> Sent:
     sent, now = as_bytes({"id": str(alert), **body}), datetime.now(UTC)
     headers = {
         "webhook-id": str(alert),

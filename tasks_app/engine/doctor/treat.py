@@ -56,11 +56,11 @@ class _TakenBack(Exception):
 
 def _chunks(finding: Finding) -> Iterator[Sequence[int]]:
     ids = sorted(set(finding.ids))
-    known: dict[int, tuple] = {}
+    known: dict[int, list[str]] = {}
     for first in range(0, len(ids), CHUNK):
         rows = AnyTask.objects.filter(id__in=ids[first : first + CHUNK])
         known |= {id_: unit for id_, *unit in rows.values_list("id", "tenant", "task_type", "biz_key")}
-    units: dict[tuple, list[int]] = {}
+    units: dict[tuple[object, ...], list[int]] = {}
     for id_ in ids:
         units.setdefault(tuple(known.get(id_, (id_,))), []).append(id_)
     chunk: list[int] = []

@@ -12,14 +12,18 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextvars import ContextVar
+from typing import Any
 
 from django.contrib.auth import get_permission_codename, get_user_model
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import Group, Permission
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.core.exceptions import BadRequest
+from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+from django.http import HttpRequest
 from django.utils.translation import gettext
 
 from tasks_app.core.networks import plain
@@ -35,7 +39,7 @@ RUNS = ("is_active", "is_staff", "is_superuser")  # all of them: an administrato
 WATCHED = ("username", "is_active", "is_staff", "is_superuser", "password")
 
 # Who acts in the console, in this thread: a function, since a request may learn that only on its way.
-acting: ContextVar = ContextVar("acting", default=None)
+acting: ContextVar[Any] = ContextVar("acting", default=None)
 
 
 class Recorder:
@@ -107,13 +111,13 @@ def call_refused(address: str) -> None:
         _write(NOBODY, "api", [entry], f"no valid token, from {address}")
 
 
-def may_be_seen_by(user) -> bool:
+def may_be_seen_by(user: AbstractBaseUser) -> bool:
     """Who logged in from where is for those who may see the users, whatever model those are of."""
     users = get_user_model()._meta
-    return user.has_perm(f"{users.app_label}.{get_permission_codename('view', users)}")
+    return bool(user.has_perm(f"{users.app_label}.{get_permission_codename('view', users)}"))
 
 
-def address_of(request) -> str:
+def address_of(request: HttpRequest | None) -> str:
     return plain((request.META.get("REMOTE_ADDR") if request is not None else "") or "a local process")
 
 
@@ -140,31 +144,33 @@ def watch_project() -> None:
 # Django's signals.
 
 
-def _on_login(sender, request, user, **_) -> None:
+def _on_login(sender: object, request: HttpRequest | None, user: AbstractBaseUser, **_: object) -> None:
     if not WATCH.sees():
         return
     entry = Entry(_subject(user), "logged in", None, RECORDER.owed())
     _write(user.get_username(), "login", [entry], f"from {address_of(request)}")
 
 
-def _on_logout(sender, request, user, **_) -> None:
+def _on_logout(sender: object, request: HttpRequest | None, user: AbstractBaseUser | None, **_: object) -> None:
     if user is not None and WATCH.sees():
         _write(user.get_username(), "logout", [Entry(_subject(user), "logged out")], f"from {address_of(request)}")
 
 
-def _on_failure(sender, credentials, request=None, **_) -> None:
+def _on_failure(
+    sender: object, credentials: Mapping[str, object], request: HttpRequest | None = None, **_: object
+) -> None:
     if WATCH.sees():
         login_failed(str(credentials.get(get_user_model().USERNAME_FIELD) or ""), address_of(request))
 
 
-def _remember(sender, instance, update_fields=None, **_) -> None:
+def _remember(sender: type[Model], instance: Model, update_fields: Collection[str] | None = None, **_: object) -> None:
     names = [name for name in _watched(sender) if update_fields is None or name in update_fields]
     instance._punctual_before = None
     if instance.pk is not None and names:
         instance._punctual_before = sender._default_manager.filter(pk=instance.pk).values(*names).first()
 
 
-def _on_save(sender, instance, created, **_) -> None:
+def _on_save(sender: type[Model], instance: Model, created: bool, **_: object) -> None:
     before = getattr(instance, "_punctual_before", None)
     if created or before is None:
         if created:
@@ -173,7 +179,7 @@ def _on_save(sender, instance, created, **_) -> None:
         return
     if all(before.get(name) for name in RUNS) and not all(getattr(instance, name) for name in RUNS):
         _refuse_last(sender)
-    changed = {name: [value, getattr(instance, name)] for name, value in before.items()}
+    changed: dict[str, Any] = {name: [value, getattr(instance, name)] for name, value in before.items()}
     changed = {name: pair for name, pair in changed.items() if pair[0] != pair[1]}
     if "password" in changed:
         # A login may store the same password under a newer hash.
@@ -182,13 +188,13 @@ def _on_save(sender, instance, created, **_) -> None:
         _write_rights([Entry(_subject(instance), "changed", None, changed)])
 
 
-def _on_delete(sender, instance, **_) -> None:
+def _on_delete(sender: type[Model], instance: Model, **_: object) -> None:
     if all(getattr(instance, name, False) for name in RUNS):
         _refuse_last(sender)
     _write_rights([Entry(_subject(instance), "deleted")])
 
 
-def _refuse_last(users) -> None:
+def _refuse_last(users: type[Model]) -> None:
     """On a page of the console, nobody takes the platform from its last administrator: the transaction is undone. Those
     who are left are locked, so two who do it to each other don't both succeed."""
     if acting.get() is None:
@@ -200,7 +206,15 @@ def _refuse_last(users) -> None:
         )
 
 
-def _on_members(sender, instance, action, reverse, model, pk_set, **_) -> None:
+def _on_members(
+    sender: type[Model],
+    instance: Model,
+    action: str,
+    reverse: bool,
+    model: type[Model],
+    pk_set: set[Any] | None,
+    **_: object,
+) -> None:
     outcome = {"post_add": "added", "post_remove": "removed", "pre_clear": "removed"}.get(action)
     if outcome is None or (pk_set is not None and not pk_set):
         return
@@ -216,34 +230,36 @@ def _on_members(sender, instance, action, reverse, model, pk_set, **_) -> None:
 # How they are told.
 
 
-def _watched(model) -> list[str]:
+def _watched(model: type[Model]) -> list[str]:
     names = {field.name for field in model._meta.concrete_fields}
     return [name for name in (*WATCHED, "name") if name in names]
 
 
-def _relation(through) -> str:
+def _relation(through: type[Model]) -> str:
     found = ((get_user_model(), "groups"), (get_user_model(), "user_permissions"), (Group, "permissions"))
     return next(name for model, name in found if getattr(getattr(model, name, None), "through", None) is through)
 
 
-def _all_of(instance, name: str, reverse: bool) -> Iterable:
+def _all_of(instance: Model, name: str, reverse: bool) -> Iterable[Model]:
     if not reverse:
         return list(getattr(instance, name).all())
     return list(get_user_model()._default_manager.filter(**{name: instance}))
 
 
-def _known(model, ids: set) -> Iterable:
+def _known(model: type[Model], ids: set[Any]) -> Iterable[Model]:
     found = model._default_manager.filter(pk__in=ids)
-    return found.select_related("content_type") if model is Permission else found  # its label names the app
+    # Of a permission, its label names the app.
+    rows: Iterable[Model] = found.select_related("content_type") if model is Permission else found
+    return rows
 
 
-def _subject(one) -> str:
+def _subject(one: Model) -> str:
     return f"{'group' if isinstance(one, Group) else 'user'} {_label(one)}"
 
 
-def _label(one) -> str:
+def _label(one: Model) -> str:
     if hasattr(one, "get_username"):
-        return one.get_username()
+        return str(one.get_username())
     return f"{one.content_type.app_label}.{one.codename}" if hasattr(one, "codename") else str(one)
 
 

@@ -115,7 +115,8 @@ def count_tenant_call(tenant: str) -> int:
     counts = _shared(_COUNT, keys, [2 * WINDOW_SECONDS * 1000])
     if counts is None:
         counts = MEMORY.count(keys, 2 * WINDOW_SECONDS, time.monotonic())
-    return counts[0]
+    count: int = counts[0]
+    return count
 
 
 def seconds_to_next_window() -> int:
