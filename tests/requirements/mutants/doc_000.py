@@ -14,6 +14,12 @@ MUTANTS = [
         "",
     ),
     Mutant(
+        "000 §2 the column changes",
+        "articles_app/lifecycle/publish_time.py",
+        "SET publish_time = %(at)s::timestamptz, revision",
+        "SET publish_time = own.publish_time, revision",
+    ),
+    Mutant(
         "000 §2 the event's name", "articles_app/events.py", '"article.publish_time_changed"', '"article.time_changed"'
     ),
     Mutant(
