@@ -99,7 +99,7 @@ def test_s12_an_rpo_of_1_minute_is_met_and_a_second_more_is_not():
 
 
 def evidence(away: float = 0.0, rpo: float = 0.0) -> Evidence:
-    """Of a task that was due at the damage, and began so much later."""
+    """One task was due at the damage and began so many seconds later."""
     return Evidence(
         mark=0.0,
         ended=10.0,
@@ -129,7 +129,7 @@ def test_s12_every_drill_is_held_to_an_rto_of_30_minutes_and_an_rpo_of_1_minute_
 
 
 def test_s12_a_backup_that_is_a_minute_behind_is_trouble():
-    """What no backup has yet would be lost with the database: that is the RPO."""
+    """Commits that no backup has are lost with the database: their age is the RPO."""
     assert conf().BACKUP_BEHIND_SECONDS == 60.0
 
 
@@ -238,7 +238,7 @@ def test_s15_recover_moves_5000_dead_letters_at_most():
 
 def test_s15_a_shard_is_leased_for_8_seconds():
     before = now()
-    Leases(nodes.new_node_id(), "beat", lambda told: None).run_once()
+    Leases(nodes.new_node_id(), "beat", lambda names: None).run_once()
     after = now()
 
     for until in ShardLease.objects.values_list("lease_until", flat=True):
@@ -246,9 +246,9 @@ def test_s15_a_shard_is_leased_for_8_seconds():
 
 
 def test_s13_another_beat_takes_what_a_dead_one_held_when_its_lease_has_run_out_and_not_before():
-    """Two that live share the shards: whoever comes gets half of them, without waiting for a lease."""
+    """Two live beats share the shards: the second gets half of them without waiting for a lease."""
     dead = nodes.new_node_id()
-    gone, here = (Leases(*one, lambda told: None) for one in ((dead, "gone"), (nodes.new_node_id(), "here")))
+    gone, here = (Leases(*one, lambda names: None) for one in ((dead, "gone"), (nodes.new_node_id(), "here")))
     for one in (gone, here, gone, here):
         one.run_once()
     ShardLease.objects.update(lease_until=now() + MINUTE)
@@ -283,7 +283,7 @@ def test_s15_a_batch_has_as_many_tasks_as_run_in_200_ms_and_8_of_a_type_without_
     [("claimed", "DISPATCH_LEASE_SECONDS", 15), ("started", "RUN_LEASE_SECONDS", 30)],
 )
 def test_s13_a_dead_worker_s_tasks_are_due_again_after_15_and_30_seconds(state, setting, seconds):
-    """15 s if it had not begun, 30 s after its last heartbeat if it had; it sends one every 7 s."""
+    """15 s after the claim if the batch has not started, else 30 s after its last heartbeat, which comes every 7 s."""
     before = now()
     batch = claimed("k") if state == "claimed" else started("k").batch_no
     after = now()
