@@ -84,7 +84,9 @@ PAGES = {
     "keys_out_of_reach": ("tasks_app_tenant_changelist", gettext_lazy("Tenants")),
     "keys_not_rotated": ("tasks_app_tenant_changelist", gettext_lazy("Tenants")),
     "recovery_holds": ("tasks_app_recovery_changelist", gettext_lazy("Recoveries")),
-    "campaigns_stuck": ("tasks_app_campaign_changelist", gettext_lazy("Campaigns")),
+    **dict.fromkeys(
+        ("campaigns_stuck", "campaigns_wait"), ("tasks_app_campaign_changelist", gettext_lazy("Campaigns"))
+    ),
     "alarms_not_told": ("tasks_app_alarmchannel_changelist", gettext_lazy("Alarm channels")),
     "hosts_unwell": ("tasks_app_host_changelist", gettext_lazy("Hosts")),
     "safeguards_act": ("tasks_app_safeguard_changelist", gettext_lazy("Safeguards")),

@@ -163,7 +163,7 @@ class SchedulerStatus:
     @property
     def broken(self) -> set[str]:
         """The rules that are: a figure that one of them is about stands out."""
-        return {one.rule for one in self.found}
+        return {rule for one in self.found for rule in (one.rule, *one.follows)}
 
     @property
     def verdict(self) -> str:

@@ -17,6 +17,7 @@ from tests.support.browser import person
 from tests.support.campaigns import carried_out
 from tests.support.clients import client_of
 from tests.support.jobs import make
+from tests.support.live import a_beat_is_alive
 
 pytestmark = pytest.mark.django_db
 
@@ -150,6 +151,7 @@ def held(name: str = "failures", subject: str = "") -> Campaign:
 
 
 def test_the_pages_of_a_held_campaign_name_the_safeguard_and_do_not_say_that_it_is_running(olga):
+    a_beat_is_alive()
     campaign = held()
 
     page, listed, overview, job = (

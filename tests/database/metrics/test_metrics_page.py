@@ -249,6 +249,18 @@ def test_nobody_is_paged_for_lanes_that_wait_by_design():
         assert {lane for lane in LANES if re.fullmatch(value, lane)} == {"deferred", "backfill"}
 
 
+def test_with_no_beat_alive_one_alert_pages_and_none_that_follows_from_it():
+    """What is read live grows while no beat is there; what a beat counts stands still."""
+    rules = [rule for group in yaml.safe_load((DOCS / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
+    grows = {"punctual_counts_age_seconds", "punctual_canary_age_seconds"}
+    grows |= {"punctual_audit_unchained_age_seconds", "punctual_audit_anchor_age_seconds"}
+    follow = [one for one in rules if grows & {each.metric for each in parsed(one["expr"]).selectors}]
+
+    assert len(follow) == len(grows)
+    for rule in follow:
+        assert 'and on () max(punctual_nodes{kind="beat"}) > 0' in rule["expr"], rule["alert"]
+
+
 def test_every_panel_asks_for_what_is_served(families):
     board = json.loads((DOCS / "grafana.json").read_text())
     targets = [(panel["title"], target) for panel in board["panels"] for target in panel.get("targets", [])]

@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from django.core.management import call_command
@@ -11,6 +12,7 @@ from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 
+from tasks_app.alarm_looks import troubles
 from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
@@ -21,10 +23,11 @@ from tasks_app.engine.canary import CANARY
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.recovery.course import recover
 from tasks_app.engine.operations.recovery.steps import Course
+from tasks_app.engine.watch.status import read_status
 from tasks_app.engine.watch.verdict.judge import RULES
 from tasks_app.lifecycle.recovery import begin
 from tasks_app.lifecycle.start import start
-from tasks_app.models import MaintenanceEntry, Node, ScheduleTask, TaskBatch
+from tasks_app.models import JobCursor, MaintenanceEntry, Node, ScheduleTask, TaskBatch
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.engine import claim_due, expire_lease, run_due
@@ -315,6 +318,55 @@ def test_a_lane_that_goes_on_gets_its_canary_with_the_next_look_at_the_chores(ca
 
     assert "canary" in beat.run_once()
     assert told() == (f"{WELL}.", OK)
+
+
+# ---- one cause ----
+
+
+def _everything_waits(beat: Chores) -> None:
+    """What waits for a beat has waited for minutes: canaries, tasks, a firing, a lost batch and an audit entry."""
+    execute("UPDATE punctual_task SET start_time = now() - interval '3 min' WHERE task_type = %s", [CANARY])
+    schedule("T_QUIET", "lost")
+    [batch] = claim_due()
+    start(UUID(batch.batch_no), "worker-1")
+    execute("UPDATE punctual_batch SET lease_until = now() - interval '4 min' WHERE finished_at IS NULL")
+    late = schedule("T_QUIET", "late").task_id
+    ScheduleTask.objects.filter(id=late).update(due_at=Now() - timedelta(minutes=4))
+    JobCursor.objects.create(every=60, shard=0, next_fire=Now() - timedelta(minutes=4))
+    lanes.pause("low", reason="to write an audit entry", by="ana")
+
+
+@with_people
+def test_with_the_beat_stopped_verdict_status_overview_and_health_name_one_cause(canaries_fly, beat):
+    _everything_waits(beat)
+    before = {one.rule for one in read_status().found}
+    assert {"canary_not_back", "overdue", "planning_behind", "lost_and_not_reaped"} <= before
+
+    Node.objects.filter(kind=Node.BEAT).delete()
+
+    status = read_status()
+    [cause] = status.found
+    assert cause.rule == "no_dispatcher"
+    assert str(cause).startswith("Nothing is dispatched: no beat is alive. Start `")
+    assert "The oldest due task has been waiting for 24" in str(cause)
+    assert {"canary_not_back", "overdue"} <= status.broken  # their figures stand out
+    client = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+    health = client.get("/api/v1/scheduler/health", headers={"X-Tenant": "default"}).json()
+    assert (health["problems"], health["notices"]) == ([str(cause)], [])
+    page, code = told()
+    assert (page, code) == (f"! {cause}", TROUBLE)
+    overview = client.get("/admin/").content.decode()
+    assert overview.count("Attention:") == 1 and "Restart that worker" not in overview
+    assert [one.cause for one in troubles()] == ["no_dispatcher"]
+
+
+def test_a_beat_that_lives_and_does_not_dispatch_explains_no_chore_that_is_left_undone(canaries_fly, beat):
+    _everything_waits(beat)
+    Node.objects.update(renewed_at=None)
+
+    rules = [one.rule for one in read_status().found]
+
+    assert rules == ["no_dispatcher", "lost_and_not_reaped"]
 
 
 # ---- leases and chores ----

@@ -108,14 +108,18 @@ def campaigns_stuck(status: SchedulerStatus) -> Iterator[Problem]:
                 said("It is tried again every minute. Its page says why, and there it can be cancelled."),
                 error_said(one.error),
             )
-        elif one.late_seconds is not None and not one.failures:
+
+
+def campaigns_wait(status: SchedulerStatus) -> Iterator[Problem]:
+    for one in status.campaigns:
+        if one.late_seconds is not None and not one.failures:
             yield notice(
                 said(
                     "Campaign {id} has been waiting for its next step for {time}.",
                     id=one.id,
                     time=span(one.late_seconds),
                 ),
-                said("The beats take campaigns further, in the chore `campaign`; is one alive?"),
+                said("The beats do it in the chore `campaign`; their logs say why they can't."),
             )
 
 

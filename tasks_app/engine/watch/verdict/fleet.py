@@ -41,6 +41,12 @@ def nobody_dispatches(nodes: Sequence[NodeView], site: str | None = MAIN_SITE) -
     )
 
 
+def a_beat_is_alive(status: SchedulerStatus) -> bool:
+    """At the site that works, or that should."""
+    site = status.installation.wanted_site
+    return any(one.live and one.kind == Node.BEAT and site in (None, one.site) for one in status.nodes)
+
+
 def no_dispatcher(status: SchedulerStatus) -> Iterator[Problem]:
     if missing := nobody_dispatches(status.nodes, status.installation.wanted_site):
         yield trouble(missing)

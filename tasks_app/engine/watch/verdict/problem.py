@@ -28,6 +28,7 @@ class Problem:
     way_out: str = ""
     detail: str = ""  # an error's words: for operators, not for tenants
     rule: str = ""  # the name of the rule that found it
+    follows: tuple[str, ...] = ()  # the rules whose problems it explains
 
     @property
     def outward(self) -> str:
