@@ -1,7 +1,10 @@
 """002 §22: the seven points that this task adds to the basic one; those with numbers of their own are in the others."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from tasks_app.client import schedule
 from tasks_app.conf import conf
@@ -9,7 +12,9 @@ from tasks_app.core.lanes import BACKFILL_LANE, LANES, WEIGHTS
 from tasks_app.core.recovery import STEPS, Grade
 from tasks_app.core.sharding import shard_of
 from tasks_app.drills import history
-from tasks_app.engine.beat.lead import MOST_SECONDS
+from tasks_app.engine.beat.lead import MOST_SECONDS, Lead
+from tasks_app.engine.beat.time_wheel import TimeWheel
+from tasks_app.lifecycle.claim import LaneView
 from tasks_app.lifecycle.reap import reap
 from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.drills import run as drilled
@@ -39,11 +44,20 @@ def test_s22_1_tasks_that_are_due_at_once_lie_in_16_shards_and_one_dispatcher_ta
 
 
 def test_s22_1_a_task_is_claimed_at_most_50_milliseconds_before_its_time():
-    """Default changes with the table of defaults: the time wheel is off (`READ_AHEAD_SECONDS`). The queue is an index
-    in PostgreSQL, and what is about to be due is claimed ahead by no more than this; no handler starts early."""
+    """The delay queue is an index in PostgreSQL. No handler starts early."""
     schedule("T_QUIET", "k", delay=10)
 
-    assert (conf().READ_AHEAD_SECONDS, MOST_SECONDS, claim_due()) == (0.0, 0.05, [])
+    assert (MOST_SECONDS, claim_due()) == (0.05, [])
+
+
+def test_s22_1_the_wheel_holds_a_thousand_tasks_due_together_for_at_most_400_milliseconds():
+    wheel, lead = TimeWheel(Lead()), Lead().seconds
+    mass = LaneView("default", 1_000.0, 0, 2, 16_000)
+
+    assert wheel.begins(mass) == pytest.approx(1_000.0 - lead - 0.4)
+    assert wheel.coming([mass], 999.0) == [mass]
+    assert wheel.coming([replace(mass, same_due=1_000)], 999.0) != []
+    assert wheel.coming([replace(mass, same_due=999)], 999.0) == []
 
 
 def test_s22_2_a_batch_that_was_taken_back_can_write_nothing_more():

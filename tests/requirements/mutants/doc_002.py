@@ -146,6 +146,7 @@ MUTANTS = [
     Mutant("002 §18.11 lane", _LANES, 'DEFERRED_LANE = "deferred"', 'DEFERRED_LANE = "low"'),
     Mutant("002 §18.12 core first", _LANES, 'WEIGHTS = {"critical": 16', 'WEIGHTS = {"critical": 8'),
     Mutant("002 §22 shards", _KNOBS, "SHARDS: int = 16", "SHARDS: int = 8"),
-    Mutant("002 §22 wheel", _KNOBS, "READ_AHEAD_SECONDS: float = 0.0", "READ_AHEAD_SECONDS: float = 2.0"),
+    Mutant("002 §22 wheel", "tasks_app/engine/beat/time_wheel.py", "LEAST = 1_000", "LEAST = 1_001"),
+    Mutant("002 §22 wheel", "tasks_app/engine/beat/time_wheel.py", "MOST_SECONDS = 0.4", "MOST_SECONDS = 0.5"),
     Mutant("002 §22 ahead", "tasks_app/engine/beat/lead.py", "MOST_SECONDS = 0.050", "MOST_SECONDS = 0.500"),
 ]
