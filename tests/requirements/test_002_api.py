@@ -94,7 +94,7 @@ def test_s16_the_document_s_body_of_a_job_lacks_the_task_type(api):
 def test_s16_health_has_the_p95_of_the_trigger_delay(api):
     health = api.get("/api/v1/scheduler/health")
 
-    assert (health.status, health.body["triggerDelayP95Ms"]) == (200, 0.0)
+    assert (health.status, health.body["triggerDelayP95Ms"]) == (200, None)  # nothing has started
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_s16_health_has_the_p95_of_the_trigger_delay(api):
     [
         "the pause is 2 s after an answer, longer after each failure, and 30 s at most",
         "failures are counted, the third one leaves a summary of the last good state, and an answer ends it",
-        "a trigger delay above 2 s shows the degraded text",
+        "what starts or waits longer than 2 s is late, and throttled only if a safeguard does it",
     ],
 )
 def test_s16_the_health_panel_keeps_the_numbers_of_the_document(promise):

@@ -27,7 +27,7 @@ MUTANTS = [
     Mutant("002 §11.1 well again", _SAFEGUARDS, _DELAY, _DELAY.replace("off_seconds=600", "off_seconds=300")),
     Mutant("002 §11.1 low", _SAFEGUARDS, 'SLOWED_LANE = "low"', 'SLOWED_LANE = "backfill"'),
     Mutant("002 §11.1 a quarter", _SAFEGUARDS, "SLOWED = 0.25", "SLOWED = 0.5"),
-    Mutant("002 §11.1 paused", _SAFEGUARDS, "rate=slowed if stage == 1 else 0.0", "rate=slowed"),
+    Mutant("002 §11.1 paused", _SAFEGUARDS, "rate=low if stage == 1 else 0.0", "rate=low"),
     Mutant(
         "002 §11.1 every 5 s",
         "tasks_app/conf/knobs.py",

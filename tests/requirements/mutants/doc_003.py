@@ -58,14 +58,14 @@ MUTANTS = [
     Mutant(
         "003 §2 a failure rolls",
         f"{SETTLE}/mark_fail.sql",
-        "g.ended + t.repeat_after AS moment",
-        "g.ended + 2 * t.repeat_after AS moment",
+        "g.ended + t.repeat_after AS roll",
+        "g.ended + 2 * t.repeat_after AS roll",
     ),
     Mutant(
         "003 §2 a failure does not end the rolling",
         f"{SETTLE}/mark_fail.sql",
-        ") AND t.repeat_after IS NULL THEN 'DEAD'",
-        ") THEN 'DEAD'",
+        "last AND t.repeat_after IS NULL THEN 'DEAD'",
+        "last THEN 'DEAD'",
     ),
     Mutant(
         "003 §2 spread over what is left of the window",
@@ -74,12 +74,6 @@ MUTANTS = [
         "left = window",
     ),
     Mutant("003 §2 1,000 products", "inventory_app/conf.py", "BATCH_MAX: int = 1_000", "BATCH_MAX: int = 2_000"),
-    Mutant(
-        "003 §2 RUNNING with a batch number",
-        "tasks_app/sql/claim/batches_of_due.sql",
-        "SET status = 'RUNNING',",
-        "SET",
-    ),
     Mutant(
         "003 §2 finish_time of a success",
         f"{SETTLE}/mark_success.sql",
@@ -92,18 +86,12 @@ MUTANTS = [
         "finish_time = b.started_at + g.ended,",
         "finish_time = t.finish_time,",
     ),
-    Mutant(
-        "003 §2 the remark of a success",
-        f"{SETTLE}/mark_success.sql",
-        "error_code = '', error_msg = '',",
-        "error_code = '',",
-    ),
     Mutant("003 §2 the remark of a failure", f"{SETTLE}/mark_fail.sql", "error_msg = g.message,", "error_msg = '',"),
     Mutant("003 §2 404", "inventory_app/stock.py", "GONE = (404, 410)", "GONE = (410,)"),
     Mutant("003 §2 a failure that may pass", "inventory_app/handlers.py", "max_retry=250,", "max_retry=0,"),
     Mutant(
         "003 §3 a batch number of its own",
-        "tasks_app/sql/claim/batches_of_due.sql",
+        "tasks_app/sql/claim/claim.sql",
         "SELECT gen_random_uuid() batch_no,",
         "SELECT md5(ids::text)::uuid batch_no,",
     ),
