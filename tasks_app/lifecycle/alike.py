@@ -46,7 +46,7 @@ class Alike(Sequence[Request]):
     def __len__(self) -> int:
         return len(self.keys)
 
-    def __getitem__(self, place: int) -> Request:  # type: ignore[override]  # nobody asks for a slice
+    def __getitem__(self, place: int) -> Request:  # type: ignore[override]  # no caller slices it
         tenant, task_type, _ = self.like.unit
         changed: dict[str, Any] = {"unit": (tenant, task_type, self.keys[place])}
         if self._ats is not None:

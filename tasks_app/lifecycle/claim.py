@@ -25,7 +25,7 @@ class LaneView:
 
     @property
     def due(self) -> float:
-        """`next_due`, to be compared: infinity if nothing is."""
+        """`next_due` for comparisons: infinity if nothing is due."""
         return inf if self.next_due is None else self.next_due
 
 

@@ -90,7 +90,7 @@ def read_installation() -> Row | None:
 
 
 def noted() -> Row:
-    """The same, where the caller knows that there is one."""
+    """The same, for callers that have declared the installation."""
     [found] = run("read_installation", {})
     return _row(*found)
 

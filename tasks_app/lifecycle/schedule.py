@@ -172,7 +172,7 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     rows = _lock_current(requests)
     if verb.copies:
         rows |= _past_rows([r.unit for r in requests if r.unit not in rows])
-    new: list[Request] = []  # by every verb, what is nowhere is created
+    new: list[Request] = []  # units without a row: every verb creates them
     todo: dict[Outcome, list[tuple[Request, CurrentRow]]] = {}
     for request in requests:
         row = rows.get(request.unit)

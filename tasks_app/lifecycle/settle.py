@@ -54,7 +54,7 @@ class Settled(NamedTuple):
 
 
 class _Of(Protocol[Kind]):
-    """Settled, with an outcome of one kind: of such groups, one for each statement, `_by_kind` sees to it."""
+    """A Settled of a group that `_by_kind` made: its outcome is of one kind."""
 
     @property
     def task(self) -> Task: ...

@@ -39,7 +39,7 @@ class MainThreadInterrupter:
         self.numbers = count(1)
         self.call: int | None = None  # the number of the call that is running
         self._victim: tuple[int, Interrupted] | None = None
-        self._main = threading.main_thread().ident or 0  # it always has one
+        self._main = threading.main_thread().ident or 0  # the main thread always has one
 
     def install(self) -> None:
         """Must run in the main thread."""

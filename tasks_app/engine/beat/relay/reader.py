@@ -31,7 +31,7 @@ class _Listed:
     """A row of list_events; without an id, the window has nothing more."""
 
     no: int
-    id: int | None  # None: a window without rows, so there is nothing in what follows
+    id: int | None  # None: a window without rows; the fields below are empty then
     created_at: datetime
     tenant: str
     event: str
