@@ -1,8 +1,9 @@
 """Django system checks: the configuration and the declared handlers make sense together."""
 
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
+from typing import Any
 
 from celery.app.defaults import SETTING_KEYS
 from django.conf import settings
@@ -54,7 +55,7 @@ def _archive(url: str) -> Iterator[checks.CheckMessage]:
         )
 
 
-def _unknown_options(options: dict) -> Iterator[checks.CheckMessage]:
+def _unknown_options(options: dict[str, Any]) -> Iterator[checks.CheckMessage]:
     for name in options:
         if name not in SETTING_KEYS:
             yield checks.Warning(
@@ -79,7 +80,7 @@ def _files(given: Conf) -> Iterator[checks.CheckMessage]:
             )
 
 
-def _allow_list(entries: list[str]) -> Iterator[checks.CheckMessage]:
+def _allow_list(entries: Iterable[str]) -> Iterator[checks.CheckMessage]:
     if any(everything in entries for everything in ("0.0.0.0/0", "::/0")):
         yield checks.Warning(
             'PUNCTUAL["OUTGOING_ALLOW"] has a network of all addresses: whoever makes a subscription can call every '

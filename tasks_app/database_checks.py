@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from django.core import checks
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, router
+from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import IsolationLevel
 
 from .conf import CHECKS, conf
@@ -63,7 +64,7 @@ def _transactional(alias: str) -> Iterator[checks.CheckMessage]:
         )
 
 
-def _isolation(ours) -> Iterator[checks.CheckMessage]:
+def _isolation(ours: BaseDatabaseWrapper) -> Iterator[checks.CheckMessage]:
     level = ours.settings_dict["OPTIONS"].get("isolation_level", IsolationLevel.READ_COMMITTED)
     if level > IsolationLevel.READ_COMMITTED:
         yield checks.Warning(

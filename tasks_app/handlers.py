@@ -10,8 +10,7 @@ from .core.celery_call import CELERY_TASK, UNKNOWN_CELERY_TASK, celery_call
 from .core.errors import InvalidTask, RetryableError, Skip, UnrecoverableError
 from .core.handlers import handler
 from .core.task import Task
-from .core.tenants import INTERNAL_TENANT
-from .engine.canary import CANARY
+from .core.tenants import CANARY, INTERNAL_TENANT
 
 
 @handler(CANARY, timeout=10, tenant=INTERNAL_TENANT)

@@ -1,7 +1,9 @@
 """System checks of what is served: the console and the API, and what they need of the project."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
 from django.urls import get_resolver
@@ -11,14 +13,14 @@ from .pages.links import SITE
 
 
 @checks.register(checks.Tags.urls)
-def check_pages(app_configs=None, **_: object) -> list[checks.CheckMessage]:
+def check_pages(app_configs: Sequence[AppConfig] | None = None, **_: object) -> list[checks.CheckMessage]:
     """Only where `tasks_app.urls` is part of the URLconf: nobody has to serve anything."""
     if not getattr(settings, "ROOT_URLCONF", None) or not _is_mounted(get_resolver().url_patterns):
         return []
     return [*_absent(), *_shadowed()]
 
 
-def _is_mounted(patterns: list) -> bool:
+def _is_mounted(patterns: list[Any]) -> bool:
     return any(
         getattr(getattr(one, "urlconf_name", None), "__name__", None) == "tasks_app.urls"
         or _is_mounted(getattr(one, "url_patterns", []))

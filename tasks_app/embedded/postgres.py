@@ -149,7 +149,8 @@ class Postgres(Server):
         """A statement of the superuser's; returns the first column of its first row, None without rows."""
         with self.connect() as connection:
             found = connection.execute(statement)
-            return found.fetchone()[0] if found.description else None
+            row = found.fetchone() if found.description else None
+            return None if row is None else row[0]
 
     def connect(self) -> psycopg.Connection:
         """As the superuser, to the database that every server has."""

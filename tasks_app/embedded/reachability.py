@@ -60,7 +60,8 @@ def _by_sentinels(parts: SplitResult, timeouts: dict[str, int]) -> redis.Redis |
     master, _, number = parts.path.strip("/").partition("/")
     secret = {"username": unquote(user) or None, "password": unquote(password) or None}
     asked = Sentinel([(one.hostname, one.port or 26379) for one in found], sentinel_kwargs=timeouts | secret)
-    return asked.master_for(unquote(master), db=int(number or 0), **timeouts, **secret)
+    server: redis.Redis = asked.master_for(unquote(master), db=int(number or 0), **timeouts, **secret)
+    return server
 
 
 def _split(url: str, variable: str, schemes: tuple[str, ...], example: str) -> SplitResult:

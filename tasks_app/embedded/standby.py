@@ -85,7 +85,7 @@ def copy_files(primary: Postgres, target: Path) -> None:
     with primary.connect() as connection:
         connection.execute("SELECT pg_backup_start('standby', true)")
         subprocess.run(["cp", "-a", str(primary.data), str(target)], check=True)
-        label = connection.execute("SELECT labelfile FROM pg_backup_stop(false)").fetchone()[0]
+        ((label,),) = connection.execute("SELECT labelfile FROM pg_backup_stop(false)")
     subprocess.run(["cp", "-a", f"{primary.data}/pg_wal/.", str(target / "pg_wal")], check=True)
     (target / "postmaster.pid").unlink(missing_ok=True)
     (target / "backup_label").write_text(label)
