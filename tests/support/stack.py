@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from django.conf import settings
@@ -24,6 +25,7 @@ from tests.support.wait import wait_until
 ROOT = Path(__file__).resolve().parent.parent.parent
 CELERY = ("celery", "-A", "scheduler_project")
 CELERY_NAMES = ("beat", "worker")
+P = TypeVar("P", bound=Proxy)
 
 
 def url_of_test_database(**through: object) -> str:
@@ -151,12 +153,12 @@ class Stack:
         assert process.alive, f"{process.name} ended at once:\n{process.text()}"
 
 
-def database_proxy() -> Proxy:
+def database_proxy(kind: type[P] = Proxy) -> P:
     """A proxy in front of the test database."""
     wanted = connection.settings_dict
     if wanted["HOST"].startswith("/"):
-        return Proxy(f"{wanted['HOST']}/.s.PGSQL.{wanted['PORT'] or 5432}")
-    return Proxy((wanted["HOST"], int(wanted["PORT"] or 5432)))
+        return kind(f"{wanted['HOST']}/.s.PGSQL.{wanted['PORT'] or 5432}")
+    return kind((wanted["HOST"], int(wanted["PORT"] or 5432)))
 
 
 def redis_proxy() -> Proxy:
