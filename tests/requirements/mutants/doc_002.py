@@ -12,6 +12,7 @@ _LANES = "tasks_app/core/lanes.py"
 _JUDGING = "tasks_app/drills/judging.py"
 _PROBLEMS = "tasks_app/api/problems.py"
 _PANELS = "tasks_app/static/tasks_app/panels"
+_KEY = "j.id || ':' || f.label"
 _FAILURES = "Name.FAILURES: Policy(limit=0.995, sample=200, on_seconds=30.0, off_seconds=600.0)"
 
 MUTANTS = [
@@ -95,7 +96,12 @@ MUTANTS = [
     Mutant("002 §8 no dispatcher", "tasks_app/api/jobs.py", "if not somebody_dispatches():", "if False:"),
     Mutant("002 §11.2 refused", _PROBLEMS, 'RetryLimited: "SCH_429_RETRY_LIMITED"', 'RetryLimited: "SCH_429_TOO_MANY"'),
     Mutant("002 §9 ahead", _KNOBS, "PLAN_AHEAD_SECONDS: float = 60.0", "PLAN_AHEAD_SECONDS: float = 300.0"),
-    Mutant("002 §10 idem_key", "tasks_app/core/jobs.py", 'return f"{job_id}:{label}"', 'return f"{label}:{job_id}"'),
+    Mutant(
+        "002 §10 idem_key",
+        "tasks_app/sql/jobs/new_instances.sql",
+        f"{_KEY}, {_KEY},",
+        f"{_KEY}, f.label || ':' || j.id,",
+    ),
     Mutant("002 §10 event", "tasks_app/sql/settle/mark_fail.sql", "THEN 'task.dead' ELSE", "THEN 'task.failed' ELSE"),
     Mutant("002 §10 events", "tasks_app/core/events.py", '"!task.released", "!task.succeeded")', '"!task.released")'),
     # §12, §13 and §15: recovery and leases.
