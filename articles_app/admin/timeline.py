@@ -75,7 +75,7 @@ def _task(task: TaskInfo, zone: ZoneInfo, now: datetime) -> Entry:
         return Entry(task.updated_at, "task", words, task.error_msg, task.id)
     if task.status == Status.RUNNING:
         words = (
-            gettext("Task {id} ({kind}) is claimed and waiting for a worker")
+            gettext("Task {id} ({kind}) is queued, and waits for a worker")
             if task.start_time is None
             else gettext("Task {id} ({kind}) is running")
         )

@@ -13,6 +13,7 @@ from tasks_app.console.site import console
 from tasks_app.core.lateness import percentile_ms
 from tasks_app.engine.watch.names import with_names
 from tasks_app.lifecycle.anywhere import tasks_by_id
+from tasks_app.lifecycle.tries import with_queued
 from tasks_app.models import AnyBatch, TaskBatch
 from tasks_app.pages.lists import refuse_unknown
 
@@ -53,7 +54,9 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
                 "late": [
                     (f"p{share:.0%}".strip("%"), percentile_ms(batch.lateness or [], share)) for share in (0.5, 0.99)
                 ],
-                "tasks": with_names(task for _, task in sorted(tasks_by_id(batch.ids[:TASKS_SHOWN]).items())),
+                "tasks": with_queued(
+                    with_names(task for _, task in sorted(tasks_by_id(batch.ids[:TASKS_SHOWN]).items()))
+                ),
                 "more": max(len(batch.ids) - TASKS_SHOWN, 0),
             }
         )

@@ -17,7 +17,7 @@ from tasks_app.models import JobDefinition, Node
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 from tasks_app.pages.spans import span
-from tasks_app.templatetags.punctual import failure, instant, instant_and_away, known_as, runs_bar, state
+from tasks_app.templatetags.punctual import failure, instant, instant_and_away, known_as, runs_bar, state, task_state
 
 _NODE = (
     '<tr{}><th scope="row">{}</th><td>{}{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>'
@@ -62,7 +62,7 @@ def task_rows(
             if task.due_at
             else format_html("<small>{}</small>", instant(task.execute_time))
         )
-        status = state(task.status), "" if task.current else replaced
+        status = task_state(task), "" if task.current else replaced
         about = task.task_type, known_as(task), due, task.lane, task.retry_count, failure(task)
         yield format_html(_TASK, box, one, *status, *about)
 

@@ -34,6 +34,7 @@ from tasks_app.engine.watch.browse import browse
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.campaigns.begin import LANE
 from tasks_app.lifecycle.operate import ORDER, Answer
+from tasks_app.lifecycle.tries import with_queued
 from tasks_app.lifecycle.undo import UNDONE
 from tasks_app.models import AuditEntry
 from tasks_app.models.schedule_task import TaskFields
@@ -294,7 +295,7 @@ def _examples(order: dict) -> list[TaskFields]:
     else:
         ids = [task.id for task in browse(order["filter"], size=EXAMPLES).tasks]
     rows = tasks_by_id(ids)
-    return [rows[id_] for id_ in ids if id_ in rows]
+    return with_queued(rows[id_] for id_ in ids if id_ in rows)
 
 
 def _back(query: str) -> str:

@@ -36,7 +36,7 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.confidential import is_hidden
 from tasks_app.lifecycle.logs import lines_of
 from tasks_app.lifecycle.operate import Row, Verb, expected
-from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_tries
+from tasks_app.lifecycle.tries import error_of, last_error, late_by, try_before, try_of, waited, with_queued, with_tries
 from tasks_app.lifecycle.view import history
 from tasks_app.models import AnyBatch, AnyTask, AuditEntry, DlqEntry, JobDefinition, ScheduleTask, TaskAttempt, TaskLog
 from tasks_app.models.schedule_task import TaskFields
@@ -225,7 +225,7 @@ def _listed(request: HttpRequest) -> dict:
         raise BadRequest(str(error)) from None
     except ArchiveUnreachable as error:
         return {"form": form, "found": None, "unreachable": str(error)}
-    tasks, changeable = with_names(found.tasks), may_change_each(found.tasks)
+    tasks, changeable = with_queued(with_names(found.tasks)), may_change_each(found.tasks)
     return {
         "form": form,
         "found": found,

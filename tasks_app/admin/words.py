@@ -128,11 +128,12 @@ def doing(task: ScheduleTask, now: datetime) -> str:
     match task.status:
         case Status.RUNNING:
             run = try_of(task)
-            return (
-                gettext("It is claimed and waiting for a worker.")
-                if run.started_at is None
-                else gettext("It is running on {worker}.").format(worker=run.worker)
-            )
+            if task.queued:
+                waits = span(max(now - run.claimed_at, timedelta(0)))
+                return gettext("It was claimed {time} ago, and waits for a worker.").format(time=waits)
+            if run.started_at is None:
+                return gettext("Its batch is gone: a beat makes it due again within ten minutes.")
+            return gettext("It is running on {worker}.").format(worker=run.worker)
         case Status.BLOCKED if task.execute_time > now:
             return gettext("Its time comes in {time}; then it runs when it is its turn.").format(
                 time=span(task.execute_time - now)

@@ -55,6 +55,7 @@ def with_tries(rows: Iterable[T]) -> list[T]:
     for row in rows:
         row.away = away.get(row.id)
         row.batch = batches.get(row.batch_no)
+        row.queued = _is_queued(row, row.batch)
         run_began = row.start_time if row.away else row.batch and row.batch.started_at
         row.progress = _of_this_run(progress.get(row.id), run_began)
         row.last_worker = own[row.id] or workers.get(row.ran_in)
@@ -63,6 +64,21 @@ def with_tries(rows: Iterable[T]) -> list[T]:
         row.lost_started = began if _was_lost(row) else None
         row.failed_worker = worker if row.status in _FAILED else None
     return rows
+
+
+def with_queued(rows: Iterable[T]) -> list[T]:
+    """These rows, each with whether it is queued: claimed, and no worker has started its batch. One statement, and none
+    if no row is RUNNING."""
+    rows = list(rows)
+    wanted = {row.batch_no for row in rows if row.status == Status.RUNNING} - {None}
+    batches = TaskBatch.objects.filter(batch_no__in=wanted).only("started_at").in_bulk() if wanted else {}
+    for row in rows:
+        row.queued = _is_queued(row, batches.get(row.batch_no))
+    return rows
+
+
+def _is_queued(row: TaskFields, batch: TaskBatch | None) -> bool:
+    return row.status == Status.RUNNING and batch is not None and batch.started_at is None
 
 
 def _of_this_run(progress: Progress | None, began: datetime | None) -> Progress | None:

@@ -23,7 +23,9 @@ from tasks_app.engine.nodes import worker_of
 from tasks_app.engine.watch.campaign_browse import CampaignView
 from tasks_app.engine.watch.verdict.problem import Problem
 from tasks_app.lifecycle.tries import error_of
+from tasks_app.lifecycle.view import TaskInfo
 from tasks_app.models import Campaign, ScheduleTask, Subscription
+from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 from tasks_app.pages.said import in_language
 from tasks_app.pages.spans import milliseconds, span
@@ -183,6 +185,19 @@ def number(value: int) -> str:
 def state(status: str):
     """A state as a label. Made here, since including a template for each of hundreds of rows takes longer."""
     return format_html('<span class="pu-state pu-is-{}">{}</span>', LABELS.get(status, "plain"), status)
+
+
+@register.filter
+def task_state(task: TaskFields | TaskInfo):
+    """The state of a task of `with_tries` or `with_queued`."""
+    queued = _is_queued(task) if isinstance(task, TaskInfo) else task.queued
+    if queued:
+        return format_html('<span class="pu-state pu-is-{}">{}</span>', LABELS[Status.INIT], gettext("Queued"))
+    return state(task.status)
+
+
+def _is_queued(task: TaskInfo) -> bool:
+    return task.status == Status.RUNNING and task.claimed_at is not None and task.start_time is None
 
 
 @register.filter

@@ -165,6 +165,7 @@ def _fits(wanted: Filter, task: AnyTask) -> bool:
 def _thawed(row: dict[str, object]) -> AnyTask:
     """A row of the archive as one of the database; a column that it is too old to have is empty."""
     task = AnyTask(**{field.attname: row.get(field.attname) for field in AnyTask._meta.fields})
+    task.queued = False
     task.batch = task.failed_worker = task.progress = task.away = None  # as with_tries has it
     task.lost_started, task.last_worker = task.start_time, task.worker
     task.cold = True

@@ -52,7 +52,7 @@ def _of_tasks(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
             yield Happening(run.finished_at or task.updated_at, task.id, "task", f"{task.status}{who}{why}")
         else:
             due = f", due {_moment(task.due_at)}" if task.due_at else ""
-            yield Happening(task.updated_at, task.id, "task", f"now {task.status}{due}")
+            yield Happening(task.updated_at, task.id, "task", f"now {'Queued' if task.queued else task.status}{due}")
 
 
 def _of_attempts(tasks: Sequence[AnyTask]) -> Iterator[Happening]:

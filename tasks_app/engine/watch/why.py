@@ -198,7 +198,11 @@ def _running(task: ScheduleTask) -> Reason:
         return Reason(Rule.LOST, words)
     if batch.started_at is not None:
         return _started(task, batch)
-    words = said("It was claimed at {time} and is waiting for a worker.", time=_instant(batch.claimed_at))
+    words = said(
+        "It has been queued for {ago}: it was claimed at {time}, and waits for a worker.",
+        ago=max(run("clock", {})[0][0] - batch.claimed_at, timedelta(0)),
+        time=_instant(batch.claimed_at),
+    )
     return (
         _closed()
         or why_lane(task.lane)
@@ -537,7 +541,7 @@ def _no_worker(task: ScheduleTask) -> Reason | None:
             lane=task.lane,
         )
     else:
-        words = said("It is claimed, but no worker consumes lane {lane!r}.", lane=task.lane)
+        words = said("It is queued, but no worker consumes lane {lane!r}.", lane=task.lane)
     return Reason(Rule.NO_WORKER, words)
 
 

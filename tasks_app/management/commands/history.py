@@ -146,9 +146,9 @@ def _found(options: dict) -> Iterator[AnyTask]:
 
 def _line(task: AnyTask) -> str:
     when = task.due_at or task.finish_time or task.updated_at
-    error = error_of(task)
+    error, state = error_of(task), "Queued" if task.queued else task.status
     told = (
-        f"{task.id:>12}  {when.isoformat(timespec='seconds')}  {task.status:<9}  {task.tenant}  {task.task_type}  "
+        f"{task.id:>12}  {when.isoformat(timespec='seconds')}  {state:<9}  {task.tenant}  {task.task_type}  "
         f"{task.biz_key}  {error.code}"
     )
     return visible(told.rstrip())

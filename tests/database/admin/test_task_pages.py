@@ -327,7 +327,7 @@ def test_the_page_of_a_task_that_is_away_shows_how_far_it_is_elsewhere(viewer):
 def test_a_run_that_tells_nothing_says_so_and_strangers_see_none_of_it(viewer, stranger):
     [task] = started("quiet").tasks
 
-    assert "Nothing has been told of its progress" in page(viewer, f"{LIST}{task.id}/change/")
+    assert "It has not reported any progress" in page(viewer, f"{LIST}{task.id}/change/")
     assert "What earlier tries have logged" not in page(viewer, f"{LIST}{task.id}/change/")
     assert stranger.get(f"{LIST}{task.id}/change/", headers={"Punctual-Live": "1"}).status_code in (302, 403)
     assert viewer.get(f"{LIST}987654321/change/", headers={"Punctual-Live": "1"}).status_code == 404

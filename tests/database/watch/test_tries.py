@@ -2,8 +2,10 @@
 
 import re
 from datetime import datetime, timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db.models import F
 
 from tasks_app.client import Operator, cancel, cancel_tasks, find, find_many, history, reschedule, retry_tasks, schedule
@@ -286,14 +288,37 @@ def test_the_page_of_a_task_tells_what_is_under_way_and_what_failed_before(viewe
     number = claim_one()
 
     claimed = viewer.get(PAGE.format(task_id)).content.decode()
-    assert "It is claimed and waiting for a worker." in claimed
+    assert re.search(r"Queued</span> It was claimed [0-9.]+ [a-z]+ ago, and waits for a worker.", claimed)
+    assert "RUNNING</span>" not in claimed and "The run under way" not in claimed
     assert "Last run" not in claimed and "Last finished" not in claimed
     assert "Its last try failed:" in claimed and "asked to fail" in claimed
 
     start(number, "w1")
     page = viewer.get(PAGE.format(task_id)).content.decode()
     assert "It is running on w1." in page
+    assert page.count("RUNNING</span>") == 1 and "The run under way" in page
     assert f"{batch_row(str(number)).started_at:%H:%M:%S}" in page
+
+
+def test_a_claimed_task_is_queued_in_lists_on_the_page_of_its_batch_and_in_commands(viewer):
+    task_id = schedule(TYPE, "a").task_id
+    make_due(task_id)
+    number = claim_one()
+    pages = ["/admin/tasks_app/scheduletask/", f"/admin/tasks_app/taskbatch/{number}/change/"]
+
+    def told() -> list[str]:
+        commands = (("--key", "a"), ("--unit", TYPE, "a"))
+        return [viewer.get(one).content.decode() for one in pages] + [of_history(*options) for options in commands]
+
+    assert all("Queued" in one and "RUNNING" not in one.partition("<table")[2] for one in told())
+    start(number, "w1")
+    assert all("RUNNING" in one and "Queued" not in one for one in told())
+
+
+def of_history(*options: str) -> str:
+    out = StringIO()
+    call_command("history", *options, stdout=out)
+    return out.getvalue()
 
 
 def test_why_tells_what_runs_now_and_what_failed_before():
@@ -302,7 +327,8 @@ def test_why_tells_what_runs_now_and_what_failed_before():
     task_id = failed_before()
     number = claim_one()
     before = "1 try failed before, with BROKEN."
-    assert why_task(row(task_id)).words.endswith(f"is waiting for a worker. {before}")
+    assert re.match(r"It has been queued for [0-9.]+ [a-z]+: it was claimed at ", why_task(row(task_id)).words)
+    assert why_task(row(task_id)).words.endswith(f", and waits for a worker. {before}")
     start(number, "w1")
 
     reason = why_task(row(task_id))
