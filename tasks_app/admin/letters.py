@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest
 from django.db import OperationalError
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
@@ -22,6 +23,7 @@ from tasks_app.engine.watch.letters import STEPS, Cause, Causes, Curve, LetterFi
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import LANE
+from tasks_app.lifecycle.operate import Answer
 from tasks_app.models import AuditEntry, DlqEntry, JobDefinition
 from tasks_app.pages.charts import Series, bars
 from tasks_app.pages.links import console_url
@@ -248,8 +250,23 @@ def _told(letter: DlqEntry) -> dict:
         "original": letter,
         "job": JobDefinition.objects.filter(id=letter.job).first() if letter.job else None,
         "tags_form": TagsForm(initial={"tags": ", ".join(letter.tags)}),
-        "entries": AuditEntry.objects.filter(subject=f"dead letter {letter.id}").order_by("-created_at")[:ENTRIES],
+        "entries": _entries(letter),
     }
+
+
+def _entries(letter: DlqEntry) -> QuerySet[AuditEntry]:
+    """What people did to the letter, and to its task from its death until the letter was closed.
+
+    The entry of what closed it is written after that, in the same transaction, and before the task can die again.
+    """
+    meanwhile = Q(task_id=letter.task_id, created_at__gte=letter.created_at)
+    if letter.closed_at is not None:
+        meanwhile &= Q(created_at__lte=letter.closed_at) | Q(outcome__in=(Answer.REPLAYED, Answer.DISCARDED))
+    later = DlqEntry.objects.filter(task_id=letter.task_id, id__gt=letter.id).order_by("id").first()
+    if later is not None:
+        meanwhile &= Q(created_at__lt=later.created_at)
+    own = Q(subject=f"dead letter {letter.id}")
+    return AuditEntry.objects.filter(own | meanwhile).order_by("-created_at", "-id")[:ENTRIES]
 
 
 def _usable(wanted: LetterFilter) -> LetterFilter:

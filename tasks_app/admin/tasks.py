@@ -28,6 +28,7 @@ from tasks_app.engine.operations.reveal import reveal
 from tasks_app.engine.watch.export import csv_lines
 from tasks_app.engine.watch.listing import ArchiveUnreachable, page_of_tasks, walk_tasks
 from tasks_app.engine.watch.names import with_names
+from tasks_app.engine.watch.replays import Tries, before, grouped, replays_of
 from tasks_app.engine.watch.runs import run_of
 from tasks_app.engine.watch.task_events import event_by_id, events_of
 from tasks_app.engine.watch.why import why_task
@@ -49,7 +50,7 @@ from .forms import FilterForm
 from .list_rows import task_rows
 from .rights import LookOnly, may_decrypt, may_operate, may_order, may_view, may_view_jobs, may_view_lists, requires
 from .secrets import ReasonOnly
-from .words import VERBS, doing
+from .words import VERBS, after_replay, doing
 
 LISTS["tasks"] = FilteredList(orders.LIST, FilterForm, may_view)
 PAGE = 50
@@ -285,6 +286,7 @@ def _told(task: TaskFields) -> dict:
     unit, _ = history(task.task_type, task.biz_key, tenant=task.tenant, limit=HISTORY)
     run = try_of(task)
     attempts = list(TaskAttempt.objects.filter(task_id=task.id).order_by("-id")[:HISTORY])
+    replays = replays_of(task.id)
     entries = list(AuditEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY])
     batch = AnyBatch.objects.filter(batch_no=run.batch).only("claimed_at").first() if run.batch else None
     linked = tasks_by_id([*(task.deferred or ()), *([task.deferred_from] if task.deferred_from else ())])
@@ -303,18 +305,27 @@ def _told(task: TaskFields) -> dict:
         "last_error": last_error(task),
         "late": late_by(task),
         "waited": waited(task),
-        "attempts": [
-            (one, trail.logs_of(task, one.worker, one.batch_no, one.started_at, one.finished_at)) for one in attempts
+        "tries": [
+            (after_replay(group), [(one, _logs_of(task, one)) for one in group.attempts])
+            for group in grouped(attempts, replays, rolls=task.repeat_after is not None)
         ],
+        "replayed": bool(replays) or (task.repeat_after is None and task.retry_count > task.attempt > 0),
         "took": run.finished_at - run.started_at if run.started_at and run.finished_at else None,
         "run_logs": trail.logs_of(task, run.worker, run.batch, run.started_at, run.finished_at),
-        "life": trail.life(task, run, attempts, entries, run.claimed_at or (batch and batch.claimed_at)),
+        "life": trail.life(task, run, attempts, replays, entries, run.claimed_at or (batch and batch.claimed_at)),
         "batch": member() is None and batch is not None,
         "letters": DlqEntry.objects.filter(task_id=task.id).order_by("-id")[:HISTORY],
         "entries": entries,
-        "logs": _logs(TaskLog.objects.filter(task_id=task.id).exclude(batch_no=task.batch_no)),
+        "logs": [
+            (one, (replay := before(replays, one.started_at)) and after_replay(Tries(True, replay)))
+            for one in _logs(TaskLog.objects.filter(task_id=task.id).exclude(batch_no=task.batch_no))
+        ],
         "unit": unit,  # the current one first
     }
+
+
+def _logs_of(task: TaskFields, one: TaskAttempt) -> str:
+    return trail.logs_of(task, one.worker, one.batch_no, one.started_at, one.finished_at)
 
 
 def _running(task: TaskFields) -> dict:

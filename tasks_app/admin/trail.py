@@ -11,6 +11,7 @@ from tasks_app.core.log_url import filled, times
 from tasks_app.core.states import UNDER_WAY, Status
 from tasks_app.engine.nodes import worker_of
 from tasks_app.engine.watch.job_history import History
+from tasks_app.engine.watch.replays import Replay
 from tasks_app.engine.watch.workers import slot_of
 from tasks_app.lifecycle.operate import ORDER
 from tasks_app.lifecycle.tries import Try
@@ -43,6 +44,7 @@ def life(
     task: TaskFields,
     run: Try,
     attempts: Iterable[TaskAttempt],
+    replays: Iterable[Replay],
     entries: Iterable[AuditEntry],
     claimed_at: datetime | None,
 ) -> Timeline:
@@ -66,6 +68,10 @@ def life(
             moments.append(Moment(one.started_at, words, "info", runs=True))
         words = gettext("try {attempt} failed: {code}").format(attempt=one.attempt, code=one.error_code)
         moments.append(Moment(one.finished_at, words, "warning"))
+    moments += [
+        Moment(one.at, gettext("replayed by {who}").format(who=one.by or gettext("the scheduler")), "primary")
+        for one in replays
+    ]
     told = {one.batch_no for one in attempts}
     if run.due_at is not None and run.due_at != task.execute_time:
         moments.append(Moment(run.due_at, gettext("due"), "primary"))

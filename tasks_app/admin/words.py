@@ -1,7 +1,7 @@
 """The sentences an operator reads: what a task is doing, what an order will do, and what it did."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
@@ -11,6 +11,7 @@ from tasks_app.core.errors import InvalidTask
 from tasks_app.core.moves import Move
 from tasks_app.core.phrases import first_line
 from tasks_app.core.states import Status
+from tasks_app.engine.watch.replays import Tries
 from tasks_app.lifecycle.campaigns.backfill import CREATED, EXISTS
 from tasks_app.lifecycle.jobs.parents import parent_names
 from tasks_app.lifecycle.jobs.view import schedule_in_words
@@ -147,6 +148,14 @@ def doing(task: ScheduleTask, now: datetime) -> str:
         case Status.BLOCKED:
             return gettext("It is waiting for others to finish.")
         case Status.DEAD if task.current:
+            if task.retry_count > task.attempt > 0:  # it was replayed
+                return ngettext(
+                    "It gave up after {count} failed try since its last replay, {total} in all. It stays dead until "
+                    "somebody retries it.",
+                    "It gave up after {count} failed tries since its last replay, {total} in all. It stays dead until "
+                    "somebody retries it.",
+                    task.attempt,
+                ).format(count=task.attempt, total=task.retry_count)
             return ngettext(
                 "It gave up after {count} failed try. It stays dead until somebody retries it.",
                 "It gave up after {count} failed tries. It stays dead until somebody retries it.",
@@ -174,6 +183,17 @@ def doing(task: ScheduleTask, now: datetime) -> str:
         case Status.SUCCESS:
             return gettext("It succeeded and repeats: due again {when}.").format(when=when)
     return gettext("It is due {when}.").format(when=when)
+
+
+def after_replay(tries: Tries) -> str:
+    """The heading of some tries of a task."""
+    if not tries.replayed:
+        return gettext("Before any replay")
+    if tries.replay is None:
+        return gettext("After a replay")
+    return gettext("After the replay at {at} UTC by {who}").format(
+        at=f"{tries.replay.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}", who=tries.replay.by or gettext("the scheduler")
+    )
 
 
 def _left(task: ScheduleTask, now: datetime) -> str:

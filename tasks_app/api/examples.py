@@ -887,6 +887,7 @@ EXAMPLES = (
                     {
                         "id": 77,
                         "attempt": 1,
+                        "replayed_at": None,
                         "worker": "worker@app-1",
                         "started_at": "2027-03-01T08:00:00.012000Z",
                         "finished_at": "2027-03-01T08:00:00.250000Z",
@@ -903,6 +904,7 @@ EXAMPLES = (
                     {
                         "id": 12,
                         "attempt": 1,
+                        "replayed_at": None,
                         "worker": "worker@app-1",
                         "started_at": "2027-03-01T08:00:00.012000Z",
                         "dropped": 0,

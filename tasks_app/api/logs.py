@@ -1,5 +1,6 @@
 """/tasks/{task_id}/logs: what the tries of a task have logged."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.http import HttpRequest
@@ -7,6 +8,7 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from tasks_app.core.phrases import for_outsiders
+from tasks_app.engine.watch.replays import Replay, before, replays_of
 from tasks_app.lifecycle.logs import lines_of
 from tasks_app.models import TaskLog
 
@@ -27,16 +29,20 @@ class LogOut(Schema):
 
     id: int
     attempt: int = Field(description="1 for the first try since the last success, roll or replay")
+    replayed_at: datetime | None = Field(
+        description="The replay that it came after; null: none, or one that is no longer kept"
+    )
     worker: str
     started_at: datetime = Field(description="When its batch began")
     dropped: int = Field(description="Lines before these, which are not kept")
     lines: list[LogLineOut]
 
     @classmethod
-    def of(cls, row: TaskLog) -> "LogOut":
+    def of(cls, row: TaskLog, replays: Sequence[Replay]) -> "LogOut":
         plain = {name: getattr(row, name) for name in ("id", "attempt", "worker", "started_at", "dropped")}
         lines = [LogLineOut(at=one.at, level=one.level, text=for_outsiders(one.text)) for one in lines_of(row)]
-        return cls(**plain, lines=lines)
+        replay = before(replays, row.started_at)
+        return cls(**plain, lines=lines, replayed_at=replay and replay.at)
 
 
 class LogPage(Schema):
@@ -52,7 +58,8 @@ def list_logs(
     limit: Limit = PAGE,
 ):
     """Tries that logged nothing are left out. Lines of a run under way come with its heartbeats."""
-    rows = TaskLog.objects.filter(task_id=task_of(request, task_id).id)
+    task = task_of(request, task_id)
+    rows, replays = TaskLog.objects.filter(task_id=task.id), replays_of(task.id)
     found = list((rows if after is None else rows.filter(id__lt=id_of(after))).order_by("-id")[: limit + 1])
     more = found[limit - 1].id if len(found) > limit else None
-    return {"items": [LogOut.of(row) for row in found[:limit]], "next": None if more is None else str(more)}
+    return {"items": [LogOut.of(row, replays) for row in found[:limit]], "next": None if more is None else str(more)}

@@ -176,6 +176,16 @@ def _finished(task: ScheduleTask) -> Reason:
     if not task.current:
         return Reason(Rule.SUPERSEDED, said("It is over: a newer task has taken its place."))
     error = {"code": task.error_code, "error": _message(task)}
+    if task.status == Status.DEAD and task.retry_count > task.attempt > 0:  # it was replayed
+        words = said_of(
+            "It gave up after {count} failure since its last replay, {total} in all: {code}: {error}. Retry it.",
+            "It gave up after {count} failures since its last replay, {total} in all: {code}: {error}. Retry it.",
+            task.attempt,
+            count=task.attempt,
+            total=task.retry_count,
+            **error,
+        )
+        return Reason(Rule.DEAD, words)
     if task.status == Status.DEAD:
         words = said_of(
             "It gave up after {count} failure: {code}: {error}. Retry it.",

@@ -16,6 +16,7 @@ from tasks_app.core.states import Status
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.dead_letter import replay
+from tasks_app.lifecycle.operate import PART, Answer
 from tasks_app.lifecycle.past import bring_back
 from tasks_app.lifecycle.schedule import ROUNDS
 from tasks_app.lifecycle.turns import queue_again
@@ -63,7 +64,10 @@ def _rerun(run_id: int, operator: Operator, tenant: str, from_job: str | None) -
     told = {"started": done.started, "waiting": done.waiting, "left": done.left}
     first = view.nodes[starts[0]].task
     about = (row.tenant, first and first.task_type)
-    audit(operator, "rerun", [Entry(f"run {row.id}", "rerun", None, told, *about)])
+    part_of = {PART: f"run {row.id}"}
+    replayed = [task for job in starts if (task := view.nodes[job].task) and task.status == Status.DEAD]
+    entries = [Entry(f"task {one.id}", Answer.REPLAYED, one.id, part_of, row.tenant, one.task_type) for one in replayed]
+    audit(operator, "rerun", [Entry(f"run {row.id}", "rerun", None, told, *about), *entries])
     return done
 
 

@@ -203,3 +203,17 @@ def test_a_second_order_while_the_first_is_under_way_finds_nothing_that_failed()
 
     with pytest.raises(InvalidTask):
         again(run)
+
+
+def test_a_dead_task_that_a_rerun_replays_has_the_replay_among_what_people_did():
+    family(a=["root"])
+    ends("a", "die")
+    run = begun()
+    run_all()
+    mend()
+
+    again(run)
+
+    [entry] = AuditEntry.objects.filter(task_id=tasks()["a"].id)
+    assert (entry.verb, entry.outcome, entry.reason) == ("rerun", "replayed", "it is mended")
+    assert entry.detail == {"of": f"run {run.id}"}

@@ -14,14 +14,14 @@ from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start
-from tasks_app.models import PastBatch, PastTask, ScheduleTask, TaskBatch
+from tasks_app.models import DlqEntry, PastBatch, PastTask, ScheduleTask, TaskBatch
 from tests.support.api import Api
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.engine import batch_row, expire_lease, make_due, row, run_due
 from tests.support.jobs import instances, make
 from tests.support.live import a_beat_is_alive, a_worker_is_alive
-from tests.support.moves import FINAL, OK, RETRY, SKIP, TUESDAY, TYPE, claim_one, settled, started
+from tests.support.moves import FINAL, OK, RETRY, SKIP, TUESDAY, TYPE, claim_one, dead, settled, started
 
 pytestmark = pytest.mark.django_db
 
@@ -313,6 +313,98 @@ def test_a_claimed_task_is_queued_in_lists_on_the_page_of_its_batch_and_in_comma
     assert all("Queued" in one and "RUNNING" not in one.partition("<table")[2] for one in told())
     start(number, "w1")
     assert all("RUNNING" in one and "Queued" not in one for one in told())
+
+
+def died_again() -> int:
+    """It gave up at once, was replayed, failed once more to be retried, and gave up again."""
+    batch = started("a")
+    settled(batch, FINAL)
+    task_id = batch.tasks[0].id
+    retry_tasks([task_id], Operator("olga", "the bank is back"))
+    make_due(task_id)
+    settled(start(claim_one(), "w2"), RETRY)
+    make_due(task_id)
+    settled(start(claim_one(), "w3"), FINAL)
+    return task_id
+
+
+def test_the_page_of_a_replayed_task_groups_its_tries_and_its_counts_agree(viewer):
+    task_id = died_again()
+
+    page = viewer.get(PAGE.format(task_id) + "?why=1").content.decode()
+
+    tries = page.partition("<h2>Tries</h2>")[2].partition("</section>")[0]
+    parts = re.findall(r"<h3>[^<]+</h3>|<strong>Try \d</strong>", tries)
+    at = DlqEntry.objects.get(replay_status="REPLAYED").closed_at
+    assert parts == [
+        f"<h3>After the replay at {at:%Y-%m-%d %H:%M:%S} UTC by olga</h3>",
+        "<strong>Try 2</strong>",
+        "<strong>Try 1</strong>",
+        "<h3>Before any replay</h3>",
+        "<strong>Try 1</strong>",
+    ]
+    assert "It gave up after 2 failed tries since its last replay, 3 in all." in page
+    assert "It gave up after 2 failures since its last replay, 3 in all: " in page
+    assert "2 since its last replay, 3 in all;" in page
+    assert "replayed by olga" in page
+    assert "the bank is back" in page.partition("<h2>What people did</h2>")[2]
+
+
+def test_a_task_that_was_just_replayed_has_no_try_since(viewer):
+    [task_id] = dead("a")
+    retry_tasks([task_id], Operator("olga", "the bank is back"))
+
+    page = viewer.get(PAGE.format(task_id)).content.decode()
+
+    tries = page.partition("<h2>Tries</h2>")[2].partition("</section>")[0]
+    assert re.findall(r"by olga</h3>|None that has ended|Before any replay|Try 1", tries) == [
+        "by olga</h3>",
+        "None that has ended",
+        "Before any replay",
+        "Try 1",
+    ]
+    make_due(task_id)
+    settled(start(claim_one(), "w2"), OK)
+    tries = viewer.get(PAGE.format(task_id)).content.decode().partition("<h2>Tries</h2>")[2].partition("</section>")[0]
+    assert re.findall(r"by olga</h3>|SUCCESS|Before any replay|Try 1", tries) == [
+        "by olga</h3>",
+        "SUCCESS",
+        "Before any replay",
+        "Try 1",
+    ]
+
+
+def test_tries_of_a_replay_whose_dead_letter_is_gone_are_still_told_apart(viewer):
+    task_id = died_again()
+    DlqEntry.objects.filter(replay_status="REPLAYED").delete()
+
+    page = viewer.get(PAGE.format(task_id)).content.decode()
+
+    assert re.findall(r"<h3>[^<]+</h3>", page.partition("<h2>Tries</h2>")[2].partition("</section>")[0]) == [
+        "<h3>After a replay</h3>",
+        "<h3>Before any replay</h3>",
+    ]
+
+
+def test_the_api_says_which_replay_a_try_came_after():
+    task_id = died_again()
+    at = DlqEntry.objects.get(replay_status="REPLAYED").closed_at
+
+    tries = Api().get(f"/tasks/{task_id}/attempts").body["items"]
+
+    assert [(one["attempt"], one["replayed_at"] is not None) for one in tries] == [(2, True), (1, True), (1, False)]
+    assert abs(datetime.fromisoformat(tries[0]["replayed_at"]) - at) < timedelta(milliseconds=1)
+
+
+def test_the_page_of_a_dead_letter_names_the_replay_among_what_people_did(viewer):
+    died_again()
+    closed, opened = DlqEntry.objects.order_by("id")
+    where = "/admin/tasks_app/dlqentry/{}/change/"
+
+    page = viewer.get(where.format(closed.id)).content.decode()
+    assert "It was replayed" in page
+    assert "the bank is back" in page.partition("<h2>What people did</h2>")[2]
+    assert "Nothing yet." in viewer.get(where.format(opened.id)).content.decode()
 
 
 def of_history(*options: str) -> str:

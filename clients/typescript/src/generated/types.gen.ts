@@ -336,6 +336,10 @@ export type AttemptOut = {
      * 1 for the first try since the last success, roll or replay
      */
     attempt: number;
+    /**
+     * The replay that it came after; null: none, or one that is no longer kept
+     */
+    replayed_at: string | null;
     worker: string;
     /**
      * Null: it was lost before a worker had started it
@@ -2450,6 +2454,10 @@ export type LogOut = {
      * 1 for the first try since the last success, roll or replay
      */
     attempt: number;
+    /**
+     * The replay that it came after; null: none, or one that is no longer kept
+     */
+    replayed_at: string | null;
     worker: string;
     /**
      * When its batch began

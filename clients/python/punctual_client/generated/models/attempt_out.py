@@ -16,6 +16,7 @@ class AttemptOut:
     Attributes:
         id (int):
         attempt (int): 1 for the first try since the last success, roll or replay
+        replayed_at (datetime.datetime | None): The replay that it came after; null: none, or one that is no longer kept
         worker (str):
         started_at (datetime.datetime | None): Null: it was lost before a worker had started it
         finished_at (datetime.datetime):
@@ -25,6 +26,7 @@ class AttemptOut:
 
     id: int
     attempt: int
+    replayed_at: datetime.datetime | None
     worker: str
     started_at: datetime.datetime | None
     finished_at: datetime.datetime
@@ -36,6 +38,12 @@ class AttemptOut:
         id = self.id
 
         attempt = self.attempt
+
+        replayed_at: None | str
+        if isinstance(self.replayed_at, datetime.datetime):
+            replayed_at = self.replayed_at.isoformat()
+        else:
+            replayed_at = self.replayed_at
 
         worker = self.worker
 
@@ -57,6 +65,7 @@ class AttemptOut:
             {
                 "id": id,
                 "attempt": attempt,
+                "replayed_at": replayed_at,
                 "worker": worker,
                 "started_at": started_at,
                 "finished_at": finished_at,
@@ -73,6 +82,21 @@ class AttemptOut:
         id = d.pop("id")
 
         attempt = d.pop("attempt")
+
+        def _parse_replayed_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                replayed_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return replayed_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        replayed_at = _parse_replayed_at(d.pop("replayed_at"))
 
         worker = d.pop("worker")
 
@@ -100,6 +124,7 @@ class AttemptOut:
         attempt_out = cls(
             id=id,
             attempt=attempt,
+            replayed_at=replayed_at,
             worker=worker,
             started_at=started_at,
             finished_at=finished_at,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -21,6 +21,7 @@ class LogOut:
     Attributes:
         id (int):
         attempt (int): 1 for the first try since the last success, roll or replay
+        replayed_at (datetime.datetime | None): The replay that it came after; null: none, or one that is no longer kept
         worker (str):
         started_at (datetime.datetime): When its batch began
         dropped (int): Lines before these, which are not kept
@@ -29,6 +30,7 @@ class LogOut:
 
     id: int
     attempt: int
+    replayed_at: datetime.datetime | None
     worker: str
     started_at: datetime.datetime
     dropped: int
@@ -39,6 +41,12 @@ class LogOut:
         id = self.id
 
         attempt = self.attempt
+
+        replayed_at: None | str
+        if isinstance(self.replayed_at, datetime.datetime):
+            replayed_at = self.replayed_at.isoformat()
+        else:
+            replayed_at = self.replayed_at
 
         worker = self.worker
 
@@ -57,6 +65,7 @@ class LogOut:
             {
                 "id": id,
                 "attempt": attempt,
+                "replayed_at": replayed_at,
                 "worker": worker,
                 "started_at": started_at,
                 "dropped": dropped,
@@ -75,6 +84,21 @@ class LogOut:
 
         attempt = d.pop("attempt")
 
+        def _parse_replayed_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                replayed_at_type_0 = datetime.datetime.fromisoformat(data)
+
+                return replayed_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        replayed_at = _parse_replayed_at(d.pop("replayed_at"))
+
         worker = d.pop("worker")
 
         started_at = datetime.datetime.fromisoformat(d.pop("started_at"))
@@ -91,6 +115,7 @@ class LogOut:
         log_out = cls(
             id=id,
             attempt=attempt,
+            replayed_at=replayed_at,
             worker=worker,
             started_at=started_at,
             dropped=dropped,
