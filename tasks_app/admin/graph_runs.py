@@ -23,6 +23,7 @@ from tasks_app.engine.operations.jobs import once
 from tasks_app.engine.operations.runs import rerun
 from tasks_app.engine.watch.runs import RunFilter, kinds_in, page_of_runs, run_by_id
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.jobs.request import field_of
 from tasks_app.lifecycle.jobs.run import Node, RunView, read_lines
 from tasks_app.models import AuditEntry, GraphRun
 from tasks_app.pages.gantt import Gantt, Part, gantt
@@ -112,7 +113,7 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
             try:
                 done = once(by, lambda: rerun(run_id, by, tenant=view.run.tenant, from_job=given["from_job"] or None))
             except PunctualError as error:
-                form.add_error(None, str(error))
+                form.add_error(field_of(error, {"from_job"}), str(error))
             else:
                 said = (
                     gettext("{jobs} of run {run} started again.").format(jobs=", ".join(done.started), run=run_id)

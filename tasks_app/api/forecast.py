@@ -6,13 +6,13 @@ from django.http import HttpRequest
 from ninja import Field, Router, Schema
 
 from tasks_app.engine.watch.firing_load import load_forecast
-from tasks_app.engine.watch.job_draft import missing_fields, read_draft
+from tasks_app.engine.watch.job_draft import FieldError, missing_fields, read_draft
 from tasks_app.lifecycle.jobs.request import JobRequest
 
 from .auth import caller
 from .enums import Lane
 from .jobs import given_fields, instant_of
-from .problems import FieldErrorOut, may_answer
+from .problems import FieldErrorOut, Problem, may_answer
 from .schemas import AdviceOut, Delay, FallsOut, Firing, JobPatch
 
 router = Router(tags=["scheduler"])
@@ -102,11 +102,14 @@ def read_forecast(request: HttpRequest):
 def preview_draft(request: HttpRequest, body: DraftIn | None = None):
     """Its next times, and what it adds to the load. What creating it would refuse is in `errors`, by field."""
     body = body or DraftIn()
-    asked, given = caller(request), given_fields(body)
+    asked, given, wrong = caller(request), given_fields(body), []
     if given.pop("delay", None) is not None:
-        given["at"] = instant_of(body)
+        try:
+            given["at"] = instant_of(body)
+        except Problem as problem:
+            wrong.append(FieldError("delay", problem.detail))
     if given.get("task_type"):
         asked.refuse_closed_type(given["task_type"])
-    missing = missing_fields(given, asked.types_to_choose)
-    found = read_draft(JobRequest(**{"name": "", "task_type": ""} | given), tenant=asked.tenant, known=missing)
+    wrong += missing_fields(given, asked.types_to_choose)
+    found = read_draft(JobRequest(**{"name": "", "task_type": ""} | given), tenant=asked.tenant, known=wrong)
     return DraftOut(**found.told())

@@ -1,7 +1,7 @@
 """/jobs: create, list, read, change, delete, pause, resume, trigger, history, preview; and single firings."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.overrides import Overridden
 from tasks_app.lifecycle.jobs.parents import load_parents
-from tasks_app.lifecycle.jobs.request import JobRequest, field_of
+from tasks_app.lifecycle.jobs.request import FIELDS, JobRequest, field_of
 from tasks_app.lifecycle.jobs.view import firing_in_words, previewed, schedule_in_words, state_of
 from tasks_app.lifecycle.tenants import timezone_of
 from tasks_app.models import JobDefinition, ScheduleTask
@@ -297,12 +297,12 @@ def telling(request: HttpRequest) -> Iterator[None]:
 
 
 @contextmanager
-def naming_fields() -> Iterator[None]:
+def naming_fields(among: Collection[str] = FIELDS) -> Iterator[None]:
     """What makes no sense is told with the field that it is about, so that a form can show it there."""
     try:
         yield
     except InvalidTask as error:
-        problem, field = problem_of(error), field_of(error)
+        problem, field = problem_of(error), field_of(error, among)
         if field is not None:
             problem.there = errors_of([(field, str(error))])
         raise problem from error

@@ -15,7 +15,7 @@ from tasks_app.lifecycle.jobs.run import Node, RunLine, RunView, read_lines
 from .auth import caller
 from .enums import TaskStatus
 from .idempotency import mutation
-from .jobs import operator
+from .jobs import naming_fields, operator
 from .problems import SCOPE, Problem, may_answer
 from .schemas import LARGEST_ID, PAGE, Cursor, Id, Key, Limit, Model, Next, Text, id_of
 
@@ -155,7 +155,8 @@ def rerun_graph(request: HttpRequest, run_id: Id, body: RerunIn | None = None, i
     for task_type, lane in kinds_in(_run(request, run_id)):
         caller(request).refuse_closed_type(task_type)
         caller(request).refuse_closed_lane(lane)
-    done = run_again(run_id, operator(request, body.reason), tenant=caller(request).tenant, from_job=body.from_job)
+    with naming_fields({"from_job"}):
+        done = run_again(run_id, operator(request, body.reason), tenant=caller(request).tenant, from_job=body.from_job)
     return 200, RerunOut(started=done.started, waiting=done.waiting, left=done.left)
 
 

@@ -85,7 +85,7 @@ class Schedule:
             )
         for name, kind in (("gap", Gap), ("repeat", Repeat)):
             if getattr(self, name) not in list(kind):
-                raise InvalidTask(f"{name}={shown(getattr(self, name))} is unknown; use {' or '.join(kind)}.")
+                raise InvalidTask(f"dst_{name}={shown(getattr(self, name))} is unknown; use {' or '.join(kind)}.")
             object.__setattr__(self, name, kind(getattr(self, name)))
         if self.days is not None:
             self._refuse_bad_calendar()

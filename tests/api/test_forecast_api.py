@@ -111,6 +111,44 @@ def test_two_mistakes_are_told_at_once(api):
     assert (told.body["words"], told.body["times"], told.body["day"]) == (None, [], None)
 
 
+WRONG = {
+    "name": "n" * 500,
+    "backoff": [],
+    "max_retry": -1,
+    "timeout": 0,
+    "jitter": 90_000,
+    "catch_up_window": 1,
+    "catch_up_most": 0,
+    "max_runs": 0,
+    "expires_after": 0,
+    "calendar": "nobody's",
+    "cron": "61 * * * *",
+    "timezone": "Europe/Atlantis",
+}
+
+
+def test_all_mistakes_are_told_at_once_each_with_its_field(api):
+    told = api.post("/jobs/preview", {"task_type": "T_QUIET"} | WRONG)
+
+    assert (told.status, sorted(fields(told))) == (200, sorted(WRONG))
+    for error in told.body["errors"]:
+        made = api.post("/jobs", JOB | {error["field"]: WRONG[error["field"]]})
+        assert made.body["errors"] == [error], error
+
+
+def test_mistakes_that_need_another_field_are_told_beside_the_others(api):
+    api.post("/jobs", JOB)
+    change = {"every": 3_600, "cron": "", "jitter": 7_200, "end_at": "2020-01-01T00:00:00Z", "payload": None}
+
+    told = api.post("/jobs/preview", JOB | change | {"timezone": "Mars/Base"})
+    child = api.post("/jobs/preview", {"name": JOB["name"], "parents": ["nobody"], "max_retry": -1})
+    once = api.post("/jobs/preview", {"name": "once", "delay": 5, "at": change["end_at"], "timeout": 0})
+
+    assert sorted(fields(told)) == ["end_at", "jitter", "name", "timezone"]
+    assert sorted(fields(child)) == ["max_retry", "name", "parents", "task_type"]
+    assert sorted(fields(once)) == ["delay", "task_type", "timeout"]
+
+
 def test_a_draft_that_joins_a_peak_is_offered_a_jitter(api):
     nightly(60)
 

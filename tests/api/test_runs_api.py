@@ -74,3 +74,27 @@ def test_a_token_sees_a_run_only_if_it_may_see_all_of_it_and_waits_for_no_hidden
     refused = narrow.post("/jobs", {"name": "spy", "task_type": "T_QUIET", "parents": ["hidden"]})
     assert refused.status == 422
     assert refused.body["detail"] == "parents has 'hidden', but there is no job of that name."
+
+
+def test_a_rerun_from_a_job_that_is_not_there_names_the_field(api):
+    family(a=["root"])
+    run = begun()
+    run_all()
+
+    answer = api.post(f"/runs/{run.id}/rerun", {"from_job": "roo"})
+
+    assert (answer.status, answer.body["detail"]) == (
+        422,
+        f"from_job='roo': run {run.id} has no such job. Did you mean 'root'?",
+    )
+    assert answer.body["errors"] == [{"field": "from_job", "detail": answer.body["detail"]}]
+
+
+def test_a_rerun_of_a_run_without_failures_says_what_to_give(api):
+    family(a=["root"])
+    run = begun()
+    run_all()
+
+    answer = api.post(f"/runs/{run.id}/rerun", {})
+
+    assert answer.body["detail"] == (f"nothing of run {run.id} has failed. Name the job to run again from in from_job.")

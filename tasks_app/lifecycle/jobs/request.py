@@ -3,9 +3,10 @@
 import json
 import re
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from math import ceil
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from tasks_app.core.firings import INSTANT
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_bad_max_retry
 from tasks_app.core.jobs import CatchUp, Overlap
+from tasks_app.core.lanes import DEFAULT_LANE
 from tasks_app.core.phrases import figure
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.core.tenants import DEFAULT_TENANT
@@ -156,6 +158,63 @@ def columns(
     }
 
 
+def refused(
+    request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT
+) -> list[PunctualError]:
+    """All that `columns` refuses, each field's first error; it raises the first of them."""
+    handler = REGISTRY.get(request.task_type)
+    checks = [
+        partial(REGISTRY.require, request.task_type),
+        partial(checked_name, "name", request.name, NAME_LENGTH),
+        partial(refuse_bad_lane, request.lane or DEFAULT_LANE, InvalidTask),
+        partial(_backoff, request),
+        partial(refuse_bad_max_retry, request.max_retry or 0, InvalidTask),
+        partial(_refuse_bad_timeout, request, handler),
+        *([partial(_payload, request, handler, was)] if handler else []),
+        partial(_refuse_bad_place, request),
+        *_limits(request),
+    ]
+    found = [error for check in checks if (error := _error_of(check))]
+    if not request.parents:
+        found += _refused_times(request, now, was, was.tenant if was else tenant)
+    return list({field_of(error) or str(error): error for error in reversed(found)}.values())[::-1]
+
+
+def _refused_times(
+    request: JobRequest, now: datetime, was: JobDefinition | None, tenant: str
+) -> Iterator[PunctualError]:
+    """What is wrong with when it fires. A refused field gets a sound value, and the others are checked again."""
+    left = dict(_SOUND)
+    while error := _error_of(partial(_times, request, now, was, tenant)):
+        yield error
+        sound = left.pop(field_of(error) or "", None)
+        if sound is None:
+            return
+        request = replace(request, **sound)
+
+
+# Without a schedule nothing can be said about jitter and shifting, which depend on how often it fires.
+_EVERY_MINUTE = {"cron": "", "every": 60, "at": None, "jitter": 0, "on_day_off": OnDayOff.SKIP}
+_SOUND = dict.fromkeys(WHEN, _EVERY_MINUTE) | {
+    "timezone": {"timezone": "UTC"},
+    "dst_gap": {"dst_gap": Gap.SHIFT},
+    "dst_repeat": {"dst_repeat": Repeat.ONCE},
+    "calendar": {"calendar": "", "on_day_off": OnDayOff.SKIP},
+    "on_day_off": {"on_day_off": OnDayOff.SKIP},
+    "start_at": {"start_at": None},
+    "end_at": {"end_at": None},
+    "jitter": {"jitter": 0},
+}
+
+
+def _error_of(check: Callable[[], object]) -> PunctualError | None:
+    try:
+        check()
+    except PunctualError as error:
+        return error
+    return None
+
+
 def _payload(request: JobRequest, handler: Handler, was: JobDefinition | None) -> object:
     """As its row has it, but not encrypted yet. What is encrypted stays so, unless another type is to have it."""
     given = request.payload
@@ -173,7 +232,8 @@ def timing(
     request: JobRequest, now: datetime, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT
 ) -> dict[str, Any]:
     """The values that say when it fires; an InvalidTask if they make no sense, whatever the others are."""
-    _refuse_bad_limits(request)
+    for check in _limits(request):
+        check()
     return {
         **(_NO_TIMES if request.parents else _times(request, now, was, was.tenant if was else tenant)),
         "has_parents": bool(request.parents),
@@ -286,16 +346,25 @@ def _first_second(request: JobRequest, now: datetime) -> int:
     return int(now.timestamp()) if request.start_at is None else ceil(request.start_at.timestamp())
 
 
-def _refuse_bad_limits(request: JobRequest) -> None:
-    _whole("jitter", request.jitter, 0, DAY)
-    _whole("catch_up_window", request.catch_up_window, 60, LONGEST_WINDOW)
-    _whole("catch_up_most", request.catch_up_most, 1, MOST_CAUGHT_UP)
-    if request.max_runs is not None:
-        _whole("max_runs", request.max_runs, 1, 1_000_000_000)
-    if request.catch_up not in list(CatchUp):
-        raise InvalidTask(f"catch_up={shown(request.catch_up)} is unknown; use {', '.join(CatchUp)}.")
-    checked_overlap(request.overlap)
-    seconds = request.expires_after
+def _limits(request: JobRequest) -> list[Callable[[], object]]:
+    """A check for each of these fields, whatever the others are."""
+    return [
+        partial(_whole, "jitter", request.jitter, 0, DAY),
+        partial(_whole, "catch_up_window", request.catch_up_window, 60, LONGEST_WINDOW),
+        partial(_whole, "catch_up_most", request.catch_up_most, 1, MOST_CAUGHT_UP),
+        partial(_whole, "max_runs", 1 if request.max_runs is None else request.max_runs, 1, 1_000_000_000),
+        partial(_refuse_bad_catch_up, request.catch_up),
+        partial(checked_overlap, request.overlap),
+        partial(_refuse_bad_expiry, request.expires_after),
+    ]
+
+
+def _refuse_bad_catch_up(value: object) -> None:
+    if value not in list(CatchUp):
+        raise InvalidTask(f"catch_up={shown(value)} is unknown; use {', '.join(CatchUp)}.")
+
+
+def _refuse_bad_expiry(seconds: object) -> None:
     if seconds is not None and not (_is_number(seconds) and 0 < seconds <= LONGEST_WINDOW):
         raise InvalidTask(f"expires_after={shown(seconds)} must be more than 0 seconds and at most a year.")
 
@@ -336,12 +405,12 @@ def _backoff(request: JobRequest) -> list[float] | None:
     return [float(one) for one in delays]
 
 
-def _refuse_bad_timeout(request: JobRequest, handler: Handler) -> None:
+def _refuse_bad_timeout(request: JobRequest, handler: Handler | None) -> None:
     if request.timeout is None:
         return
     if not (_is_number(request.timeout) and 0 < request.timeout <= LONGEST_TIMEOUT):
         raise InvalidTask(f"timeout={shown(request.timeout)} must be more than 0 seconds and at most a week.")
-    if handler.batch:
+    if handler is not None and handler.batch:
         raise InvalidTask(
             f"timeout={request.timeout:g}: {handler.name} makes one call for many tasks, so a job can't have a "
             "time-out of its own. Leave it out; the handler's applies."
@@ -374,8 +443,8 @@ def _refuse_what_never_fires(request: JobRequest, schedule: Schedule, now: datet
         )
     if request.end_at is not None and was is None and coming > request.end_at:
         raise InvalidTask(
-            f"the job would never fire: its next time is {coming.isoformat()}, "
-            f"after end_at={request.end_at.isoformat()}."
+            f"end_at={request.end_at.isoformat()} is before the next time, {coming.isoformat()}; the job would never "
+            "fire. Leave end_at out, or move it."
         )
     if request.jitter and request.jitter >= schedule.closest.total_seconds():
         raise InvalidTask(

@@ -76,7 +76,7 @@ def _named(view: RunView, name: str) -> int:
         if node.name == name:
             return node.job
     known = [node.name for node in view.nodes.values()]
-    raise InvalidTask(f"from={shown(name)}: run {view.run.id} has no such job.{nearest(name, known)}")
+    raise InvalidTask(f"from_job={shown(name)}: run {view.run.id} has no such job.{nearest(name, known)}")
 
 
 def _failed_first(view: RunView) -> list[int]:
@@ -85,7 +85,7 @@ def _failed_first(view: RunView) -> list[int]:
     after: set[int] = descendants_of(failed, view.parents)
     first = sorted(failed - after)
     if not first:
-        raise InvalidTask(f"nothing of run {view.run.id} has failed. Name the job to run again from, with from=.")
+        raise InvalidTask(f"nothing of run {view.run.id} has failed. Name the job to run again from in from_job.")
     return first
 
 

@@ -1,5 +1,6 @@
 """A job as people look at it: its next times, in its own zone."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
@@ -18,8 +19,9 @@ from tasks_app.core.zones import known_zones
 from tasks_app.models import FiringOverride, JobDefinition, ScheduleTask
 from tasks_app.sql import run
 
+from .family import resolved
 from .parents import parent_names
-from .request import JobRequest, columns, name_taken, timing
+from .request import JobRequest, columns, field_of, name_taken, refused, timing
 
 MOST_NAMED = 10  # parents in a sentence
 MOST_DAYS_OFF = 200  # that one preview lists
@@ -109,28 +111,44 @@ class Draft(NamedTuple):
 
 
 def draft_of(request: JobRequest, was: JobDefinition | None = None, tenant: str = DEFAULT_TENANT) -> Draft:
-    """A job of these fields. If only what runs makes no sense, there still are the times at which it would."""
+    """A job of these fields, and all that is wrong with them. If only what runs makes no sense, there still are the
+    times at which it would."""
     now = run("clock", {})[0][0]
     kept: dict[str, Any] = (
         {"id": was.id, "runs": was.runs, "overridden": was.overridden} if was else {"runs": 0, "overridden": False}
     )
     kept["tenant"] = was.tenant if was else tenant
+    found = refused(request, now, was=was, tenant=tenant)
+    if request.parents and "parents" not in map(field_of, found):
+        found += _unknown_parents(kept["tenant"], request.parents)
+    namesakes = JobDefinition.objects.filter(tenant=kept["tenant"], name=request.name).exclude(id=kept.get("id"))
+    if "name" not in map(field_of, found) and namesakes.exists():
+        found.append(name_taken(kept["tenant"], request.name))
     try:
         job = JobDefinition(**columns(request, now, was=was, tenant=tenant), **kept)
-    except PunctualError as error:
+    except PunctualError:
         try:
             when = timing(request, now, was=was, tenant=tenant)
-        except PunctualError as another:
-            return Draft(None, [error] if str(another) == str(error) else [error, another])
+        except PunctualError:
+            return Draft(None, found)
         lane = request.lane if request.lane in LANES else DEFAULT_LANE
-        return Draft(JobDefinition(name=request.name, lane=lane, **when, **kept), [error])
-    namesakes = JobDefinition.objects.filter(tenant=job.tenant, name=job.name).exclude(id=job.id)
-    return Draft(job, [name_taken(job.tenant, job.name)] if namesakes.exists() else [])
+        job = JobDefinition(name=request.name, lane=lane, **when, **kept)
+    return Draft(job, found)
+
+
+def _unknown_parents(tenant: str, names: Sequence[str]) -> list[PunctualError]:
+    try:
+        resolved(tenant, names)
+    except InvalidTask as error:
+        return [error]
+    return []
 
 
 def preview(request: JobRequest, was: JobDefinition | None, count: int = 10, tenant: str = DEFAULT_TENANT) -> list[str]:
     """When a job of these fields would fire, in words; refuses what creating it would refuse."""
     draft = draft_of(request, was, tenant)
+    if len(draft.refused) > 1:
+        raise InvalidTask("\n".join(map(str, draft.refused)))
     for error in draft.refused:
         raise error
     return [] if draft.job is None else lines_of(draft.job, count)

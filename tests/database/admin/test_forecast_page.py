@@ -68,11 +68,13 @@ def test_the_form_is_told_what_it_would_save_while_it_is_filled_in(olga):
     half = olga.post(DRAFT, {"cron": "0 9 * * MON", "timezone": "Europe/Berlin", "operation": str(uuid4())}).json()
     whole = olga.post(DRAFT, FORM | {"operation": str(uuid4())}).json()
     wrong = olga.post(DRAFT, FORM | {"cron": "61 * * * *", "payload": "{"}).json()
+    worse = olga.post(DRAFT, FORM | {"cron": "61 * * * *", "timezone": "Mars", "backoff": "-1", "timeout": "0"}).json()
 
     assert half["words"] == "At 09:00 on Monday, Europe/Berlin time"
     assert (len(half["times"]), [one["field"] for one in half["errors"]]) == (5, ["name", "task_type"])
     assert (whole["errors"], len(whole["day"]["own"])) == ([], 96)
     assert ([one["field"] for one in wrong["errors"]], wrong["words"]) == (["payload", "cron"], None)
+    assert {one["field"] for one in worse["errors"]} == {"backoff", "timeout", "cron", "timezone"}
     assert not JobDefinition.objects.exists()
 
 
