@@ -20,10 +20,11 @@ from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from .core.errors import PunctualError
-from .core.isolation import ALL_TENANTS, SETTING, WEB, Scope, tenant_scope
+from .core.isolation import ACTOR, ALL_TENANTS, SETTING, WEB, Scope, tenant_scope
 from .database import our_connection
 
 _scope: ContextVar[Scope | None] = ContextVar("punctual_scope", default=None)
+_actor: ContextVar[str] = ContextVar("punctual_actor", default="")
 
 # Whether the database was given the roles, and lets this session become them.
 _PROTECTED = f"""
@@ -42,20 +43,21 @@ class _Session:
 
     link: psycopg.Connection
     protected: bool
-    applied: Scope | None = None  # in the transaction that is open
+    applied: tuple[Scope, str] | None = None  # in the transaction that is open: the scope, and who acts
     before: str | None = None  # the role in it before, if it was open when the request came; empty: it was not
 
 
 @contextmanager
 def request() -> Iterator[None]:
     """Around a request: none of its statements runs without a scope."""
-    ours, before = our_connection(), _scope.set(None)
+    ours, before, actor = our_connection(), _scope.set(None), _actor.set("")
     _forget(ours)
     with ours.execute_wrapper(_run):
         try:
             yield
         finally:
             _scope.reset(before)
+            _actor.reset(actor)
             _leave(ours)
 
 
@@ -72,6 +74,24 @@ def all_tenants() -> Iterator[None]:
 def settle(tenant: str | None) -> None:
     """From now on, and until the request is over: the rows of this tenant; None: an operator, who sees all."""
     _scope.set(ALL_TENANTS if tenant is None else tenant_scope(tenant))
+
+
+def act_as(name: str) -> None:
+    """From now on, and until the request is over: what is scheduled was asked for by this person or token."""
+    _actor.set(name)
+
+
+@contextmanager
+def acting_as(name: str) -> Iterator[None]:
+    """The same outside of a request, such as in a command: each transaction meanwhile begins by saying who acts."""
+    ours, before = our_connection(), _actor.set(name)
+    _forget(ours)
+    with ours.execute_wrapper(_run_named):
+        try:
+            yield
+        finally:
+            _actor.reset(before)
+            _leave_actor(ours)
 
 
 def carried(response: HttpResponseBase) -> HttpResponseBase:
@@ -121,20 +141,28 @@ def _run(execute: Callable[..., Any], statement: Any, params: Any, many: bool, c
             "Say first whose rows it is about: settle() or all_tenants() of tasks_app.scope."
         )
     session = _session(ours)
-    if not session.protected:
-        return execute(statement, params, many, context)
     status = session.link.info.transaction_status
+    if not session.protected:
+        _name_actor(ours, session, status)
+        return execute(statement, params, many, context)
+    wanted = scope, _actor.get()
     if status is TransactionStatus.IDLE:
         session.applied, session.before = None, ""
         if session.link.autocommit:
             return _in_transaction(ours, session, scope, lambda: execute(statement, params, many, context))
-    if status in (TransactionStatus.IDLE, TransactionStatus.INTRANS) and session.applied != scope:
+    if status in (TransactionStatus.IDLE, TransactionStatus.INTRANS) and session.applied != wanted:
         _apply(ours, session, scope, inside=status is TransactionStatus.INTRANS)
     try:
         return execute(statement, params, many, context)
     finally:
         if isinstance(statement, str) and statement.startswith("ROLLBACK TO"):
             session.applied = None  # the settings went back with it, maybe to those of another scope
+
+
+def _run_named(execute: Callable[..., Any], statement: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
+    session = _session(context["connection"])
+    _name_actor(context["connection"], session, session.link.info.transaction_status)
+    return execute(statement, params, many, context)
 
 
 def _in_transaction(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, deed: Callable[[], Any]) -> Any:
@@ -157,11 +185,28 @@ def _apply(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, *, inside
         if inside and session.before is None:
             ((session.before,),) = session.link.execute("SELECT current_setting('role')", prepare=False)
         session.link.execute(_words(session, scope), prepare=False)
-    session.applied = scope
+    session.applied = scope, _actor.get()
+
+
+def _name_actor(ours: BaseDatabaseWrapper, session: _Session, status: TransactionStatus) -> None:
+    """Without roles a transaction begins without a word of ours; one in which somebody acts says who."""
+    if status is TransactionStatus.IDLE:
+        session.applied = None
+        if session.link.autocommit:
+            return
+    if _actor.get() and session.applied is None and status is not TransactionStatus.INERROR:
+        with ours.wrap_database_errors:
+            session.link.execute(_actor_words(session), prepare=False)
+        session.applied = ALL_TENANTS, _actor.get()
 
 
 def _words(session: _Session, scope: Scope) -> str:
-    return f"SET LOCAL ROLE {scope.role}; SET LOCAL {SETTING} = {sql.Literal(scope.tenant).as_string(session.link)}"
+    tenant = sql.Literal(scope.tenant).as_string(session.link)
+    return f"SET LOCAL ROLE {scope.role}; SET LOCAL {SETTING} = {tenant}; {_actor_words(session)}"
+
+
+def _actor_words(session: _Session) -> str:
+    return f"SET LOCAL {ACTOR} = {sql.Literal(_actor.get()).as_string(session.link)}"
 
 
 def _session(ours: BaseDatabaseWrapper) -> _Session:
@@ -184,6 +229,19 @@ def _leave(ours: BaseDatabaseWrapper) -> None:
     ):
         role = sql.Identifier(session.before).as_string(session.link)
         session.link.execute(f"SET LOCAL ROLE {role}; SET LOCAL {SETTING} = ''", prepare=False)
+    _leave_actor(ours)
+
+
+def _leave_actor(ours: BaseDatabaseWrapper) -> None:
+    """A transaction that was open before forgets who acts: what it schedules later was asked for by code."""
+    session = getattr(ours, "_punctual_session", None)
+    if (
+        session is not None
+        and session.link is ours.connection
+        and session.applied is not None
+        and session.link.info.transaction_status is TransactionStatus.INTRANS
+    ):
+        session.link.execute(f"SET LOCAL {ACTOR} = ''", prepare=False)
     _forget(ours)
 
 

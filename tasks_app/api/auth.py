@@ -161,6 +161,7 @@ def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
     if asked is None:
         return None
     scope.settle(None if asked.is_operator else asked.tenant)
+    scope.act_as(asked.name)
     if asked.calls_per_minute is not None:
         refuse_too_many_calls(asked)
     reads = request.method in _READING

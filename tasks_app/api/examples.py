@@ -97,6 +97,7 @@ _TASK = {
     "result": None,
     "token": "6f1d3b0e-6a0c-4f0e-9a51-0d3c6f1b7a10",
     "idem_key": None,
+    "asked_by": "shop",
     "created_at": "2027-02-26T14:03:11.120000Z",
     "updated_at": "2027-03-01T08:00:00.250000Z",
 }

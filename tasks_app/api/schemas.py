@@ -358,6 +358,9 @@ class TaskOut(Schema):
     )
     token: UUID = Field(description="Stays the same over retries and replacement: hand it to other systems")
     idem_key: str | None = Field(description="The idempotency key it was scheduled with, by Python code or by a job")
+    asked_by: str | None = Field(
+        description="The person or API token that scheduled it; null: code did, or the schedule of its job"
+    )
     created_at: datetime
     updated_at: datetime
 

@@ -111,6 +111,8 @@ def _guarded(site, view: View) -> View:
         try:
             with acting_from(people.address_of(request)):
                 refuse_closed_page(request)
+                if request.method == "POST":
+                    scope.act_as(request.user.get_username())
                 response = protected(request, *args, **kwargs)
         except tuple(TOLD) as error:
             if not site.has_permission(request):

@@ -7,6 +7,8 @@ WEB = "punctual_web"  # a request in the scope of one tenant
 WEB_ALL = "punctual_web_all"  # a request of an operator, whose scope are all tenants
 SETTING = "punctual.tenant"  # the tenant of the scope, for the length of a transaction
 
+ACTOR = "punctual.actor"  # who acts, for the length of a transaction: asked_by of the tasks written in it
+
 OPEN_POLICY = "punctual_open"  # who may use a table at all sees its rows, ...
 TENANT_POLICY = "punctual_tenant"  # ... but a request only those of its tenant
 

@@ -53,6 +53,7 @@ class TaskInfo:
     error_code: str  # why it failed, gave up or was cancelled; else empty
     error_msg: str
     last_error: Error | None  # what its last failed try said, until it succeeds
+    asked_by: str | None  # the person or API token that scheduled it; None: code did, or the schedule of its job
     cancelled_by: str
     by_outsider: bool  # it was cancelled by a token of another tenant than its own, which had no business to
     payload: object
@@ -177,6 +178,7 @@ def _info(row: TaskFields) -> TaskInfo:
         error_code=error.code,
         error_msg=error.message,
         last_error=last_error(row),
+        asked_by=row.asked_by,
         cancelled_by=row.cancelled_by,
         by_outsider=row.cancelled_from not in (None, row.tenant),
         payload=row.payload,

@@ -17,6 +17,7 @@ from tasks_app.core.text import visible
 from tasks_app.engine.watch.answering import Answering, read_answering
 from tasks_app.engine.web.standby import REFUSED, STANDBY
 from tasks_app.lifecycle.audit import acting_from
+from tasks_app.scope import acting_as
 from tasks_app.sql import NotMigrated, explained
 
 UNUSABLE = 2  # the exit code if there is no database
@@ -70,6 +71,9 @@ class TerminalCommand(BaseCommand):
                 if self.only_reads(options):
                     self.connect()
                     self.tell_answering(options)
+                if by := None if self.only_reads(options) else options.get("by"):
+                    with acting_as(str(by)):
+                        return super().execute(*args, **options)
                 return super().execute(*args, **options)
         except InternalError as error:  # it is no command that only reads, or no dry run that a standby can do
             if not STANDBY.reading or getattr(error.__cause__, "sqlstate", None) != _READ_ONLY:

@@ -77,6 +77,12 @@ class TaskFields(OurModel):
     updated_at = models.DateTimeField(db_default=Now())
     result: Any = ConfidentialJSON(null=True, help_text="What the handler returned, if that is small JSON.")
 
+    asked_by = models.CharField(
+        max_length=150,
+        null=True,
+        help_text="The person or API token that scheduled it; empty: code, or the schedule of its job.",
+    )
+
     # Deferred effects, which became tasks of their own. NULL for most tasks.
     deferred_from = models.BigIntegerField(null=True, help_text="The task that handed this effect on.")
     deferred = ArrayField(

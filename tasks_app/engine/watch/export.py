@@ -37,6 +37,7 @@ COLUMNS = {
     "batch": _TEXT,
     "error_code": _TEXT,
     "error_msg": _TEXT,
+    "asked_by": _TEXT,
     "cancelled_by": _TEXT,
     "payload": _TEXT,
     "result": _TEXT,

@@ -41,7 +41,8 @@ def story(tasks: Iterable[AnyTask]) -> Iterator[Happening]:
 def _of_tasks(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
     for task in tasks:
         fired = f", fired by job {task.job}" if task.job else ""
-        yield Happening(task.created_at, task.id, "task", f"created for {_moment(task.execute_time)}{fired}")
+        asked = f", asked for by {task.asked_by}" if task.asked_by else ""
+        yield Happening(task.created_at, task.id, "task", f"created for {_moment(task.execute_time)}{fired}{asked}")
         run, error = try_of(task), error_of(task)
         if task.status == "SUCCESS":
             where = f" on {task.worker}" if task.worker else ""

@@ -1,13 +1,13 @@
 """The step of a backfill that makes instances: through the planner's own insert, with the planner's identities."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from tasks_app.core.backfill import KIND, Which
+from tasks_app.core.backfill import Which
 from tasks_app.core.firings import Firing
-from tasks_app.lifecycle.audit import Entry, Operator, audit
+from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.jobs.family import keep_graphs
 from tasks_app.lifecycle.jobs.instances import ASKED_FOR, INSTANCES, Fired, insert
 from tasks_app.sql import array, run
@@ -20,14 +20,6 @@ class Made(NamedTuple):
     counts: Counter[str]  # by answer; firings of jobs that are gone are not in it
     ids: list[int]  # of the instances
     due: float | None  # the earliest moment at which one is due, epoch seconds
-
-
-class _Job(NamedTuple):
-    """A row of lock_jobs."""
-
-    id: int
-    tenant: str
-    task_type: str
 
 
 def make(
@@ -44,18 +36,19 @@ def make(
     """An instance for each of these firings that has none; or, if `which` is ALL, one of this campaign's own for each.
 
     Unless `alone`, instances of all that comes after it come along. The jobs, and their graphs, stay as they are until
-    this is committed: whoever edits one then finds what was made, and leaves it alone.
+    this is committed: whoever edits one then finds what was made, and leaves it alone. The audit has one entry for the
+    order; each task says who asked for it.
     """
     if not alone:
         keep_graphs(tenant)
-    there = {row[0]: _Job(*row) for row in run("lock_jobs", {"jobs": array(sorted(set(jobs)))})}
+    run("act_as", {"name": operator.name})
+    there = {row[0] for row in run("lock_jobs", {"jobs": array(sorted(set(jobs)))})}
     again = campaign if which is Which.ALL else 0
     fired = [
         Fired(Firing(at, wanted=True, again=again), job) for job, at in zip(jobs, fires, strict=True) if job in there
     ]
     parts = insert(fired, ASKED_FOR, counted=False, lane=lane, rooted=not alone)
     made = {key: id_ for part in parts for key, id_ in zip(part.keys or (), part.ids or (), strict=True)}
-    _write_down(made, there, operator)
     counts = Counter({CREATED: len(made), EXISTS: len(fired) - len(made)})
     return Made(+counts, list(made.values()), min((part.due for part in parts), default=None))
 
@@ -69,12 +62,3 @@ def fitting(jobs: Sequence[int]) -> int:
         if made > INSTANCES:
             return max(1, place)
     return len(jobs)
-
-
-def _write_down(made: Mapping[str, int], jobs: Mapping[int, _Job], operator: Operator) -> None:
-    entries = []
-    for key, id_ in made.items():
-        job = jobs[int(key.partition(":")[0])]
-        entries.append(Entry(f"task {id_}", CREATED, id_, None, job.tenant, job.task_type))
-    # The campaign counts each step once, and these tasks were not there before.
-    audit(operator, KIND, entries, checked=True)

@@ -163,7 +163,7 @@ def refused(
 ) -> list[PunctualError]:
     """All that `columns` refuses, each field's first error; it raises the first of them."""
     handler = REGISTRY.get(request.task_type)
-    checks = [
+    checks: list[Callable[[], object]] = [
         partial(REGISTRY.require, request.task_type),
         partial(checked_name, "name", request.name, NAME_LENGTH),
         partial(refuse_bad_lane, request.lane or DEFAULT_LANE, InvalidTask),
@@ -194,8 +194,8 @@ def _refused_times(
 
 
 # Without a schedule nothing can be said about jitter and shifting, which depend on how often it fires.
-_EVERY_MINUTE = {"cron": "", "every": 60, "at": None, "jitter": 0, "on_day_off": OnDayOff.SKIP}
-_SOUND = dict.fromkeys(WHEN, _EVERY_MINUTE) | {
+_EVERY_MINUTE: dict[str, Any] = {"cron": "", "every": 60, "at": None, "jitter": 0, "on_day_off": OnDayOff.SKIP}
+_SOUND: dict[str, dict[str, Any]] = dict.fromkeys(WHEN, _EVERY_MINUTE) | {
     "timezone": {"timezone": "UTC"},
     "dst_gap": {"dst_gap": Gap.SHIFT},
     "dst_repeat": {"dst_repeat": Repeat.ONCE},
@@ -364,7 +364,7 @@ def _refuse_bad_catch_up(value: object) -> None:
         raise InvalidTask(f"catch_up={shown(value)} is unknown; use {', '.join(CatchUp)}.")
 
 
-def _refuse_bad_expiry(seconds: object) -> None:
+def _refuse_bad_expiry(seconds: float | None) -> None:
     if seconds is not None and not (_is_number(seconds) and 0 < seconds <= LONGEST_WINDOW):
         raise InvalidTask(f"expires_after={shown(seconds)} must be more than 0 seconds and at most a year.")
 

@@ -117,7 +117,8 @@ def test_what_has_ended_is_found_without_a_look_at_what_has_not():
     job = make(every=10)
     copies("punctual_job", 4_000, name="'copy ' || n")
 
-    plan = explained("advance_cursors", {"cursors": [job.cursor], "nexts": ["2090-01-01"], "afters": [0], "empty": []})
+    moved = {"cursors": [job.cursor], "nexts": ["2090-01-01"], "afters": [0], "downs": [None], "empty": []}
+    plan = explained("advance_cursors", moved)
 
     assert _rows_touched(plan) < 100, plan
 

@@ -4352,6 +4352,10 @@ export type TaskOut = {
      * The idempotency key it was scheduled with, by Python code or by a job
      */
     idem_key: string | null;
+    /**
+     * The person or API token that scheduled it; null: code did, or the schedule of its job
+     */
+    asked_by: string | null;
     created_at: string;
     updated_at: string;
 };

@@ -65,6 +65,7 @@ class TaskOut:
         result (Any): What the handler returned in its last run that succeeded; null: nothing, or nothing that is kept
         token (UUID): Stays the same over retries and replacement: hand it to other systems
         idem_key (None | str): The idempotency key it was scheduled with, by Python code or by a job
+        asked_by (None | str): The person or API token that scheduled it; null: code did, or the schedule of its job
         created_at (datetime.datetime):
         updated_at (datetime.datetime):
     """
@@ -106,6 +107,7 @@ class TaskOut:
     result: Any
     token: UUID
     idem_key: None | str
+    asked_by: None | str
     created_at: datetime.datetime
     updated_at: datetime.datetime
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -238,6 +240,9 @@ class TaskOut:
         idem_key: None | str
         idem_key = self.idem_key
 
+        asked_by: None | str
+        asked_by = self.asked_by
+
         created_at = self.created_at.isoformat()
 
         updated_at = self.updated_at.isoformat()
@@ -283,6 +288,7 @@ class TaskOut:
                 "result": result,
                 "token": token,
                 "idem_key": idem_key,
+                "asked_by": asked_by,
                 "created_at": created_at,
                 "updated_at": updated_at,
             }
@@ -546,6 +552,13 @@ class TaskOut:
 
         idem_key = _parse_idem_key(d.pop("idem_key"))
 
+        def _parse_asked_by(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        asked_by = _parse_asked_by(d.pop("asked_by"))
+
         created_at = datetime.datetime.fromisoformat(d.pop("created_at"))
 
         updated_at = datetime.datetime.fromisoformat(d.pop("updated_at"))
@@ -588,6 +601,7 @@ class TaskOut:
             result=result,
             token=token,
             idem_key=idem_key,
+            asked_by=asked_by,
             created_at=created_at,
             updated_at=updated_at,
         )

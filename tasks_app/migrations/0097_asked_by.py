@@ -1,0 +1,35 @@
+"""Who asked for a task: no statement writes it. Its default is the actor that a request has named for its transaction."""
+
+from django.db import migrations, models
+
+HELP = "The person or API token that scheduled it; empty: code, or the schedule of its job."
+DEFAULT = """
+ALTER TABLE punctual_task ALTER asked_by SET DEFAULT nullif(current_setting('punctual.actor', TRUE), '')
+"""
+
+# A new column goes to its end; whoever may read it may go on. Its options have to be said again.
+VIEW = """
+DO $$
+DECLARE
+    ours text := (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+                  WHERE attrelid = 'punctual_any_task'::regclass AND attnum > 0 AND NOT attisdropped
+                    AND attname <> 'asked_by');
+    live text := replace(replace(ours, 'retention', 'NULL::varchar(20) COLLATE "C" AS retention'),
+                         'worker', 'NULL::varchar(200) AS worker');
+BEGIN
+    EXECUTE format('CREATE OR REPLACE VIEW punctual_any_task WITH (security_invoker = true) AS
+        SELECT %s, {asked_by} FROM punctual_task UNION ALL SELECT %s, {asked_by} FROM punctual_past', live, ours);
+END $$
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [("tasks_app", "0096_asked_by_of_the_past")]
+
+    operations = [
+        migrations.AddField("scheduletask", "asked_by", models.CharField(max_length=150, null=True, help_text=HELP)),
+        migrations.RunSQL(DEFAULT, migrations.RunSQL.noop),
+        migrations.RunSQL(
+            VIEW.replace("{asked_by}", "asked_by"), VIEW.replace("{asked_by}", "NULL::varchar(150) AS asked_by")
+        ),
+    ]
