@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
 from tasks_app.console.site import console
-from tasks_app.engine.operations.recovery.report import as_page, seconds_of, step_rows
+from tasks_app.engine.operations.recovery.report import as_page, goals_of, seconds_of, step_rows
 from tasks_app.models import Recovery
 from tasks_app.pages.lists import refuse_unknown
 
@@ -43,6 +43,7 @@ class RecoveryAdmin(LookOnly, ModelAdmin):
             "seconds": seconds_of(row),
             "steps": step_rows(row),
             "report": as_page(row),
+            "goals": goals_of(row),
         }
         return TemplateResponse(request, "tasks_app/recovery.html", context)
 

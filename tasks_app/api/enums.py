@@ -132,3 +132,12 @@ SafeguardName = _listed("SafeguardName", _same(Name), "The rules that act.")
 SafeguardMode = _listed(
     "SafeguardMode", _same(Mode), "act holds work back while a limit is passed, tell only says so, off does neither."
 )
+
+
+class TroubleSign(StrEnum):
+    """The first sign of a trouble."""
+
+    INCIDENT = "incident"
+    BEAT = "beat"
+    TASK = "task"
+    COMMAND = "command"

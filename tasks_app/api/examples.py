@@ -330,6 +330,7 @@ _RECOVERY = {
     "incident": "INC-2041",
     "status": "RECOVERY_COMPLETED",
     "resumed": 16,
+    "lanes_resumed": ["low", "backfill"],
     "replayed": 40112,
     "dlqMoved": 318,
     "grade": "P2",
@@ -340,6 +341,10 @@ _RECOVERY = {
     "started_at": "2027-03-01T03:11:10Z",
     "finished_at": "2027-03-01T03:12:04Z",
     "seconds": 124.0,
+    "trouble_since": "2027-03-01T03:09:58Z",
+    "trouble_sign": "beat",
+    "rto_seconds": 126.0,
+    "rpo_seconds": 0.0,
     "steps": [
         {
             "name": "freeze",

@@ -6,11 +6,11 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from tasks_app.engine.operations.recovery.report import as_result, seconds_of, step_rows
+from tasks_app.engine.operations.recovery.report import as_result, goals_of, seconds_of, step_rows
 from tasks_app.models import Recovery
 
 from .auth import caller
-from .enums import RecoveryGrade, RecoveryStatus
+from .enums import Lane, RecoveryGrade, RecoveryStatus, TroubleSign
 from .schemas import PAGE, Cursor, Limit, Next, id_of
 
 router = Router(tags=["recoveries"])
@@ -30,7 +30,8 @@ class RecoveryOut(Schema):
     id: int
     incident: str
     status: RecoveryStatus
-    resumed: int = Field(description="Shards that are dispatched again")
+    resumed: int = Field(description="Shards that no live beat dispatched, and that are dispatched again")
+    lanes_resumed: list[Lane] = Field(description="Lanes that it held, and that go on")
     replayed: int = Field(description="Events that subscribers get again")
     dlqMoved: int = Field(description="Dead letters whose tasks run again")  # as the standard has it
     grade: RecoveryGrade
@@ -41,13 +42,19 @@ class RecoveryOut(Schema):
     started_at: datetime
     finished_at: datetime | None
     seconds: float | None = Field(description="From the beginning of the incident to the last step")
+    trouble_since: datetime = Field(description="The first sign of trouble that the database knew")
+    trouble_sign: TroubleSign
+    rto_seconds: float | None = Field(description="From that sign to the last step")
+    rpo_seconds: float | None = Field(
+        description="At most so much of what was committed before may be lost; null: not measured"
+    )
     steps: list[RecoveryStepOut]
 
     @classmethod
     def of(cls, row: Recovery) -> "RecoveryOut":
         about = {name: getattr(row, name) for name in ("id", "grade", "runs", "reason", "began_at", "started_at")}
         about |= {"by": row.actor, "finished_at": row.finished_at, "seconds": seconds_of(row)}
-        return cls(**as_result(row), **about, steps=[one._asdict() for one in step_rows(row)])
+        return cls(**as_result(row), **about, **goals_of(row), steps=[one._asdict() for one in step_rows(row)])
 
 
 class Recoveries(Schema):

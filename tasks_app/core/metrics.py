@@ -138,7 +138,7 @@ METRICS = (
     _gauge("audit_place_up", "place", "1 while a place for anchors takes them; the places are numbered."),
     _gauge("recovery_running", "", "1 while the last recovery is not done; 0: it is, or there was none."),
     _gauge("recovery_seconds", "", "How long the last recovery took since its incident began, or has taken so far."),
-    _gauge("recovery_resumed_shards", "", "Shards that were dispatched again in the last recovery."),
+    _gauge("recovery_resumed_shards", "", "Shards that no live beat had, dispatched again in the last recovery."),
     _gauge("recovery_replayed_events", "", "Events that subscribers got again in the last recovery."),
     _gauge("recovery_moved_letters", "", "Dead letters whose tasks were run again in the last recovery."),
     _gauge("running_campaigns", "kind", "Campaigns that are not over and not paused."),

@@ -94,6 +94,7 @@ def as_begun(
     row: Recovery | None = (found.select_for_update() if our_connection().in_atomic_block else found).first()
     if row is None:
         row = _new(incident, operator, wanted or Grade.P1, began_at)
+        row.trouble = first_trouble(row.began_at, given=began_at is not None)
     elif from_step is None and row.finished_at is not None:
         raise InvalidTask(
             f"incident {row.incident!r} was recovered from at {row.finished_at:%Y-%m-%d %H:%M:%S} UTC. Name another "
@@ -210,6 +211,39 @@ class Hold(NamedTuple):
     lanes: list[str]  # backfills wait too
     idle_seconds: float  # since it last began or did a step
     left_seconds: float  # until it is let go, unless a step is done
+
+
+class Symptoms(NamedTuple):
+    """A row of first_symptoms."""
+
+    now: datetime
+    beat_at: datetime | None
+    task_at: datetime | None
+    replayed_at: datetime | None
+
+
+def first_trouble(began_at: datetime, *, given: bool) -> dict[str, object]:
+    """Since when there was trouble, by the earliest sign of it, and how much of what was committed may be lost.
+    `given`: somebody has said when the incident began; else that is when the recovery does."""
+    held = set(LanePause.objects.values_list("lane", flat=True)) | set(asked_about())
+    asked = {"ttl": conf().NODE_TTL_SECONDS, "shards": all_shards(), "canary": CANARY, "late": OVERDUE_SECONDS}
+    found = Symptoms(*run("first_symptoms", asked | {"lanes": [lane for lane in LANES if lane not in held]})[0])
+    signs = {"incident" if given else "command": began_at, "beat": found.beat_at, "task": found.task_at}
+    sign, since = min(((name, at) for name, at in signs.items() if at is not None), key=lambda one: one[1])
+    return {"sign": sign, "since": since.isoformat()} | what_may_be_lost(found.replayed_at, since, found.now)
+
+
+def what_may_be_lost(replayed_at: datetime | None, since: datetime, now: datetime) -> dict[str, object]:
+    """Nothing, unless the server was recovered or promoted in this trouble. Then at most what was committed between the
+    newest commit that it has kept and the moment at which the old server can't have taken any more."""
+    nothing = {"rpo_seconds": 0.0, "kept_until": None}
+    if replayed_at is None:
+        return nothing
+    ((again,),) = run("first_work_after", {"since": replayed_at})
+    if replayed_at < since and again is not None and again < since:
+        return nothing  # it was recovered before, and has worked since
+    ended = since if replayed_at < since else again or now
+    return {"rpo_seconds": round((ended - replayed_at).total_seconds(), 3), "kept_until": replayed_at.isoformat()}
 
 
 def all_curbs() -> list[Curb]:

@@ -25,8 +25,13 @@ class Recovery(OurModel):
     began_at = models.DateTimeField(db_default=Now(), help_text="When the incident began: the limits count from here.")
     started_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True)
+    trouble = models.JSONField(
+        db_default={}, help_text="When it was begun: the first symptom that the database knew, and what may be lost."
+    )
     steps = models.JSONField(db_default={}, help_text="By name: when each was begun and done, and what it did.")
-    resumed = models.IntegerField(db_default=0, help_text="Shards that are dispatched again.")
+    resumed = models.IntegerField(
+        db_default=0, help_text="Shards that no live beat dispatched, and that are dispatched again."
+    )
     replayed = models.BigIntegerField(db_default=0, help_text="Events that subscribers get again.")
     letters_moved = models.IntegerField(db_default=0, help_text="Dead letters whose tasks run again.")
 

@@ -1,7 +1,7 @@
 """`manage.py recover`: every step is done once, in order, however often it is killed; and what it tells."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from io import StringIO
 
 import pytest
@@ -13,15 +13,16 @@ from tasks_app.client import ToFunction, subscribe
 from tasks_app.core.errors import InvalidTask, RetryLimited
 from tasks_app.core.overdue import Answer, Choice
 from tasks_app.core.recovery import STEPS, Grade, Step
+from tasks_app.engine import nodes
 from tasks_app.engine.beat.unfreeze import unfreeze
 from tasks_app.engine.operations import lanes, quarantine, site
 from tasks_app.engine.operations.recovery.course import recover
-from tasks_app.engine.operations.recovery.report import as_page, as_result
+from tasks_app.engine.operations.recovery.report import as_dict, as_page, as_result
 from tasks_app.engine.operations.recovery.steps import StepFailed, to_replay
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle import subscriptions
 from tasks_app.lifecycle.installation import look
-from tasks_app.lifecycle.recovery import Overtaken, begin
+from tasks_app.lifecycle.recovery import Overtaken, begin, what_may_be_lost
 from tasks_app.lifecycle.safeguards.curbs import refuse_backfills
 from tasks_app.metrics.reading import read
 from tasks_app.models import (
@@ -29,6 +30,7 @@ from tasks_app.models import (
     Campaign,
     Installation,
     LanePause,
+    Node,
     OutboxWindow,
     Recovery,
     ShardLease,
@@ -490,3 +492,71 @@ def test_settled_work_is_left_alone():
 
     after = row(before.id)
     assert (after.status, after.updated_at) == (before.status, before.updated_at)
+
+
+# ---- what it has cost ----
+
+
+def seen_at(ago: timedelta, kind: str = "BEAT") -> datetime:
+    """A beat that was last heard of so long ago."""
+    at = timezone.now() - ago
+    Node.objects.create(node_id=nodes.new_node_id(), kind=kind, name="gone", seen_at=at)
+    return at
+
+
+def test_the_rto_counts_from_the_last_sign_of_life_of_a_beat():
+    last = seen_at(timedelta(minutes=9))
+
+    told = as_dict(recover(course(beat=Beat())))
+
+    assert (told["trouble_sign"], told["trouble_since"]) == ("beat", last.isoformat())
+    assert told["rto_seconds"] >= 540 > told["seconds"]
+
+
+def test_the_rto_counts_from_the_first_task_that_nobody_started_unless_its_lane_is_paused():
+    overdue_in("high", "low")
+    write_sql("UPDATE punctual_task SET entry_at = NULL, wait_at = due_at")
+    write_sql("UPDATE punctual_task SET wait_at = wait_at - interval '1 hour' WHERE lane = 'low'")
+    LanePause.objects.create(lane="low", reason="a test", paused_by="olga")
+    seen_at(timedelta(0))
+
+    told = as_dict(course().recovery)
+
+    assert (told["trouble_sign"], told["rto_seconds"]) == ("task", None)
+    assert timedelta(minutes=1) <= timezone.now() - datetime.fromisoformat(told["trouble_since"]) < timedelta(minutes=9)
+
+
+def test_without_any_sign_the_rto_counts_from_the_incident_or_else_from_the_command():
+    given, none = course("A", began_at=LONG_AGO).recovery, course("B").recovery
+
+    assert as_dict(given)["trouble_sign"] == "incident" and as_dict(given)["trouble_since"] == LONG_AGO.isoformat()
+    assert as_dict(none)["trouble_sign"] == "command"
+    assert "RPO: 0 s. The server was neither recovered nor promoted in this trouble" in as_page(none)
+
+
+def test_the_rpo_is_what_was_committed_after_the_newest_commit_that_the_server_kept():
+    claimed("a")
+    now = timezone.now()
+    begin_ = now - timedelta(minutes=5)
+    kept, later = begin_ - timedelta(seconds=7), begin_ + timedelta(seconds=40)
+
+    def lost(replayed_at: datetime | None, worked_at: datetime) -> float:
+        write_sql("UPDATE punctual_batch SET claimed_at = %s", worked_at)
+        return what_may_be_lost(replayed_at, begin_, now)["rpo_seconds"]
+
+    assert lost(None, now) == 0.0
+    assert lost(kept, now) == 7.0
+    assert lost(kept, begin_ - timedelta(seconds=1)) == 0.0  # recovered before, and worked since
+    assert lost(later, later + timedelta(seconds=3)) == 3.0
+
+
+def test_resumed_counts_the_shards_that_no_live_beat_had():
+    beat = Beat()
+    beat.look()
+    kept = ShardLease.objects.filter(holder=beat.node_id).count()
+    write_sql("UPDATE punctual_shard_lease SET holder = NULL, lease_until = now() WHERE shard < 5")
+
+    done = recover(course(beat=beat))
+
+    assert (kept, done.resumed) == (16, 5)
+    assert as_dict(done)["lanes_resumed"] == ["high", "default", "deferred", "backfill", "low"]

@@ -120,6 +120,7 @@ WHOLE = {
     "check_replaced_once live": "it compares all that is live with each other; asked by people",
     "check_replaced_once past": "the same, of all that there is",
     "gather_all": "the first window of events, and the one after a restore, have all there is; once each",
+    "first_work_after": "live batches alone, once when a recovery is begun after the server was recovered or promoted",
 }
 # Of what PostgreSQL's planner expects more in a larger table, since it doesn't know the parameters: what it really is.
 EXPECTED_TO_GROW = {

@@ -3172,9 +3172,13 @@ export type RecoveryOut = {
     incident: string;
     status: RecoveryStatus;
     /**
-     * Shards that are dispatched again
+     * Shards that no live beat dispatched, and that are dispatched again
      */
     resumed: number;
+    /**
+     * Lanes that it held, and that go on
+     */
+    lanes_resumed: Array<Lane>;
     /**
      * Events that subscribers get again
      */
@@ -3200,6 +3204,19 @@ export type RecoveryOut = {
      * From the beginning of the incident to the last step
      */
     seconds: number | null;
+    /**
+     * The first sign of trouble that the database knew
+     */
+    trouble_since: string;
+    trouble_sign: TroubleSign;
+    /**
+     * From that sign to the last step
+     */
+    rto_seconds: number | null;
+    /**
+     * At most so much of what was committed before may be lost; null: not measured
+     */
+    rpo_seconds: number | null;
     steps: Array<RecoveryStepOut>;
 };
 
@@ -4918,6 +4935,13 @@ export type TriggerOut = {
     new: boolean;
     status: TaskStatus;
 };
+
+/**
+ * TroubleSign
+ *
+ * The first sign of a trouble.
+ */
+export type TroubleSign = 'incident' | 'beat' | 'task' | 'command';
 
 /**
  * UnitRescheduleIn

@@ -28,7 +28,29 @@ def as_dict(recovery: Recovery) -> dict:
     moments = {name: _moment(getattr(recovery, name)) for name in ("began_at", "started_at", "finished_at")}
     about = {"grade": recovery.grade, "runs": recovery.runs, "by": recovery.actor, "reason": recovery.reason}
     done = [{"step": str(step), **recovery.steps[step]} for step in _steps(recovery) if step in recovery.steps]
-    return as_result(recovery) | about | moments | {"seconds": seconds_of(recovery), "steps": done}
+    figures = {"seconds": seconds_of(recovery), **goals_of(recovery)}
+    return as_result(recovery) | about | moments | figures | {"steps": done}
+
+
+def goals_of(recovery: Recovery) -> dict:
+    """What the trouble has cost: how long it took, from its first sign on, and how much of what was committed."""
+    trouble = recovery.trouble
+    since = datetime.fromisoformat(trouble["since"]) if trouble else recovery.began_at
+    ended = recovery.finished_at
+    return {
+        "trouble_since": since.isoformat(),
+        "trouble_sign": trouble.get("sign", "command"),
+        "rto_seconds": ended and round((ended - since).total_seconds(), 3),
+        "rpo_seconds": trouble.get("rpo_seconds"),
+        "lanes_resumed": lanes_of(recovery),
+    }
+
+
+def lanes_of(recovery: Recovery) -> list[str]:
+    """Those that it held, and that go on."""
+    in_turn = (recovery.steps.get(Step.RESUME) or {}).get("lanes") or {}
+    at_last = (recovery.steps.get(Step.UNFREEZE) or {}).get("lanes") or []
+    return [*(lane for lane, told in in_turn.items() if told.get("held")), *at_last]
 
 
 def as_page(recovery: Recovery) -> str:
@@ -41,7 +63,10 @@ def as_page(recovery: Recovery) -> str:
         f"{_cell(recovery.actor)} began the recovery at {recovery.started_at:%H:%M:%S}"
         f"{f' and went on with it {recovery.runs - 1} times' if recovery.runs > 1 else ''}: {_cell(recovery.reason)}",
         "",
+        f"- RTO: {_rto(recovery)}",
+        f"- RPO: {_rpo(recovery)}",
         f"- Shards dispatched again: {recovery.resumed:,}",
+        f"- Lanes resumed: {', '.join(lanes_of(recovery)) or 'none'}",
         f"- Events delivered again: {recovery.replayed:,}",
         f"- Dead letters run again: {recovery.letters_moved:,}",
         f"- Limits: {_limits(recovery)}",
@@ -85,6 +110,30 @@ def seconds_of(recovery: Recovery) -> float | None:
     if recovery.finished_at is None:
         return None
     return round((recovery.finished_at - recovery.began_at).total_seconds(), 3)
+
+
+_SIGNS = {
+    "incident": "the incident began",
+    "command": "the recovery began; no earlier sign of trouble was known",
+    "beat": "the last sign of life of a beat",
+    "task": "the first task that was due and not started",
+}
+
+
+def _rto(recovery: Recovery) -> str:
+    goals = goals_of(recovery)
+    since = f"{datetime.fromisoformat(goals['trouble_since']):%Y-%m-%d %H:%M:%S} UTC: {_SIGNS[goals['trouble_sign']]}"
+    took = goals["rto_seconds"]
+    return f"{'not recovered yet' if took is None else _span(took)}, from {since}"
+
+
+def _rpo(recovery: Recovery) -> str:
+    lost, kept = recovery.trouble.get("rpo_seconds"), recovery.trouble.get("kept_until")
+    if lost is None:
+        return "not measured"
+    if not lost:
+        return "0 s. The server was neither recovered nor promoted in this trouble, so it holds every commit"
+    return f"at most {_span(lost)}. The newest commit that this server kept is of {kept}; check what came after it"
 
 
 def _steps(recovery: Recovery) -> tuple[Step, ...]:

@@ -43,6 +43,7 @@ from tasks_app.lifecycle.installation import read_installation
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.recovery import overdue_in
+from tasks_app.lifecycle.shards import all_shards
 from tasks_app.models import LanePause, Recovery, Subscription
 from tasks_app.sql import run
 
@@ -134,6 +135,10 @@ def take_over(course: Course) -> Done:
     with atomic():
         row_of.owned(course.recovery)
         freed = row_of.free_leases()
+        held, _ = row_of.held_shards()
+        known = course.recovery.steps.get(Step.TAKEOVER) or {}  # of a run that was killed here
+        idle = max(len(all_shards()) - held, known.get("idle", 0))
+        row_of.note(course.recovery, Step.TAKEOVER, known | {"idle": idle})
         on_commit(lambda: SENDER.tell(freed.alive))
         on_commit(SENDER.wake_all)
 
@@ -150,9 +155,11 @@ def take_over(course: Course) -> Done:
         )
     held, _ = row_of.held_shards()
     dead = f" of {_listed(freed.dead)}" if freed.dead else ""
+    resumed = max(0, idle - (len(all_shards()) - held))
     figures = {"freed": freed.shards, "subscriptions": freed.subscriptions, "dead": freed.dead, "held": held}
+    figures["resumed"] = resumed
     words = f"{counted(freed.shards, 'shard')}{dead} freed; {held} are dispatched by live beats."
-    return Done(words, figures, {"resumed": held})
+    return Done(words, figures, {"resumed": resumed})
 
 
 def foresee_take_over(course: Course) -> str:
@@ -169,10 +176,11 @@ def resume(course: Course) -> Done:
         begun = time.monotonic()
         with atomic():
             row_of.owned(course.recovery)
-            row_of.let_go(course.recovery, [lane])
+            freed = row_of.let_go(course.recovery, [lane])
             on_commit(SENDER.wake_all)
         caught_up = course.until(lambda lane=lane: not overdue_in(lane))
         told = {"seconds": round(time.monotonic() - begun, 3), "overdue": 0 if caught_up else overdue_in(lane)}
+        told["held"] = bool(freed)
         lanes[lane] = told
         with atomic():
             row_of.note(course.recovery, Step.RESUME, course.recovery.steps.get(Step.RESUME, {}) | {"lanes": lanes})
@@ -187,8 +195,7 @@ def resume(course: Course) -> Done:
     words += (
         f" What was overdue in {_listed(asked)} is held until somebody decides: `quarantine show`." if asked else ""
     )
-    held, _ = row_of.held_shards()
-    return Done(words, {"lanes": lanes, "paused": paused}, {"resumed": held})
+    return Done(words, {"lanes": lanes, "paused": paused})
 
 
 def foresee_resume(course: Course) -> str:

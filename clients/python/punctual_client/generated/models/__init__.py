@@ -265,6 +265,7 @@ from .token_patch import TokenPatch
 from .trigger_delay_out import TriggerDelayOut
 from .trigger_in import TriggerIn
 from .trigger_out import TriggerOut
+from .trouble_sign import TroubleSign
 from .unit_reschedule_in import UnitRescheduleIn
 from .unwell_host_out import UnwellHostOut
 from .used_out import UsedOut
@@ -545,6 +546,7 @@ __all__ = (
     "TriggerDelayOut",
     "TriggerIn",
     "TriggerOut",
+    "TroubleSign",
     "UnitRescheduleIn",
     "UnwellHostOut",
     "UsedOut",

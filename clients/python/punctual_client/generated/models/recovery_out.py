@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.lane import Lane
 from ..models.recovery_grade import RecoveryGrade
 from ..models.recovery_status import RecoveryStatus
+from ..models.trouble_sign import TroubleSign
 
 if TYPE_CHECKING:
     from ..models.recovery_step_out import RecoveryStepOut
@@ -24,7 +26,8 @@ class RecoveryOut:
         id (int):
         incident (str):
         status (RecoveryStatus): RECOVERING until its last step is done.
-        resumed (int): Shards that are dispatched again
+        resumed (int): Shards that no live beat dispatched, and that are dispatched again
+        lanes_resumed (list[Lane]): Lanes that it held, and that go on
         replayed (int): Events that subscribers get again
         dlq_moved (int): Dead letters whose tasks run again
         grade (RecoveryGrade): P1: nothing was dispatched. P2: it was, but late.
@@ -35,6 +38,10 @@ class RecoveryOut:
         started_at (datetime.datetime):
         finished_at (datetime.datetime | None):
         seconds (float | None): From the beginning of the incident to the last step
+        trouble_since (datetime.datetime): The first sign of trouble that the database knew
+        trouble_sign (TroubleSign): The first sign of a trouble.
+        rto_seconds (float | None): From that sign to the last step
+        rpo_seconds (float | None): At most so much of what was committed before may be lost; null: not measured
         steps (list[RecoveryStepOut]):
     """
 
@@ -42,6 +49,7 @@ class RecoveryOut:
     incident: str
     status: RecoveryStatus
     resumed: int
+    lanes_resumed: list[Lane]
     replayed: int
     dlq_moved: int
     grade: RecoveryGrade
@@ -52,6 +60,10 @@ class RecoveryOut:
     started_at: datetime.datetime
     finished_at: datetime.datetime | None
     seconds: float | None
+    trouble_since: datetime.datetime
+    trouble_sign: TroubleSign
+    rto_seconds: float | None
+    rpo_seconds: float | None
     steps: list[RecoveryStepOut]
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -63,6 +75,11 @@ class RecoveryOut:
         status = self.status.value
 
         resumed = self.resumed
+
+        lanes_resumed = []
+        for lanes_resumed_item_data in self.lanes_resumed:
+            lanes_resumed_item = lanes_resumed_item_data.value
+            lanes_resumed.append(lanes_resumed_item)
 
         replayed = self.replayed
 
@@ -89,6 +106,16 @@ class RecoveryOut:
         seconds: float | None
         seconds = self.seconds
 
+        trouble_since = self.trouble_since.isoformat()
+
+        trouble_sign = self.trouble_sign.value
+
+        rto_seconds: float | None
+        rto_seconds = self.rto_seconds
+
+        rpo_seconds: float | None
+        rpo_seconds = self.rpo_seconds
+
         steps = []
         for steps_item_data in self.steps:
             steps_item = steps_item_data.to_dict()
@@ -102,6 +129,7 @@ class RecoveryOut:
                 "incident": incident,
                 "status": status,
                 "resumed": resumed,
+                "lanes_resumed": lanes_resumed,
                 "replayed": replayed,
                 "dlqMoved": dlq_moved,
                 "grade": grade,
@@ -112,6 +140,10 @@ class RecoveryOut:
                 "started_at": started_at,
                 "finished_at": finished_at,
                 "seconds": seconds,
+                "trouble_since": trouble_since,
+                "trouble_sign": trouble_sign,
+                "rto_seconds": rto_seconds,
+                "rpo_seconds": rpo_seconds,
                 "steps": steps,
             }
         )
@@ -130,6 +162,13 @@ class RecoveryOut:
         status = RecoveryStatus(d.pop("status"))
 
         resumed = d.pop("resumed")
+
+        lanes_resumed = []
+        _lanes_resumed = d.pop("lanes_resumed")
+        for lanes_resumed_item_data in _lanes_resumed:
+            lanes_resumed_item = Lane(lanes_resumed_item_data)
+
+            lanes_resumed.append(lanes_resumed_item)
 
         replayed = d.pop("replayed")
 
@@ -169,6 +208,24 @@ class RecoveryOut:
 
         seconds = _parse_seconds(d.pop("seconds"))
 
+        trouble_since = datetime.datetime.fromisoformat(d.pop("trouble_since"))
+
+        trouble_sign = TroubleSign(d.pop("trouble_sign"))
+
+        def _parse_rto_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        rto_seconds = _parse_rto_seconds(d.pop("rto_seconds"))
+
+        def _parse_rpo_seconds(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        rpo_seconds = _parse_rpo_seconds(d.pop("rpo_seconds"))
+
         steps = []
         _steps = d.pop("steps")
         for steps_item_data in _steps:
@@ -181,6 +238,7 @@ class RecoveryOut:
             incident=incident,
             status=status,
             resumed=resumed,
+            lanes_resumed=lanes_resumed,
             replayed=replayed,
             dlq_moved=dlq_moved,
             grade=grade,
@@ -191,6 +249,10 @@ class RecoveryOut:
             started_at=started_at,
             finished_at=finished_at,
             seconds=seconds,
+            trouble_since=trouble_since,
+            trouble_sign=trouble_sign,
+            rto_seconds=rto_seconds,
+            rpo_seconds=rpo_seconds,
             steps=steps,
         )
 

@@ -34,6 +34,6 @@ DROP VIEW punctual_job_definition;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tasks_app", "0095_exact_answers")]
+    dependencies = [("tasks_app", "0098_recovery_trouble")]
 
     operations = [migrations.RunSQL(VIEWS, DROP_VIEWS)]
