@@ -236,7 +236,7 @@ def first_trouble(began_at: datetime, *, given: bool) -> dict[str, object]:
 def what_may_be_lost(replayed_at: datetime | None, since: datetime, now: datetime) -> dict[str, object]:
     """Nothing, unless the server was recovered or promoted in this trouble. Then at most what was committed between the
     newest commit that it has kept and the moment at which the old server can't have taken any more."""
-    nothing = {"rpo_seconds": 0.0, "kept_until": None}
+    nothing: dict[str, object] = {"rpo_seconds": 0.0, "kept_until": None}
     if replayed_at is None:
         return nothing
     ((again,),) = run("first_work_after", {"since": replayed_at})
