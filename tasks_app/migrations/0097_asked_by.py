@@ -17,10 +17,14 @@ DECLARE
     live text := replace(replace(ours, 'retention', 'NULL::varchar(20) COLLATE "C" AS retention'),
                          'worker', 'NULL::varchar(200) AS worker');
 BEGIN
-    EXECUTE format('CREATE OR REPLACE VIEW punctual_any_task WITH (security_invoker = true) AS
-        SELECT %s, {asked_by} FROM punctual_task UNION ALL SELECT %s, {asked_by} FROM punctual_past', live, ours);
+    EXECUTE format('{change} punctual_any_task WITH (security_invoker = true) AS
+        SELECT %s{column} FROM punctual_task UNION ALL SELECT %s{column} FROM punctual_past', live, ours);
 END $$
 """
+
+
+def view(change: str, column: str) -> str:
+    return VIEW.replace("{change}", change).replace("{column}", column)
 
 
 class Migration(migrations.Migration):
@@ -29,7 +33,9 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField("scheduletask", "asked_by", models.CharField(max_length=150, null=True, help_text=HELP)),
         migrations.RunSQL(DEFAULT, migrations.RunSQL.noop),
+        # A column can be added to the end of a view, but not taken away from it.
         migrations.RunSQL(
-            VIEW.replace("{asked_by}", "asked_by"), VIEW.replace("{asked_by}", "NULL::varchar(150) AS asked_by")
+            view("CREATE OR REPLACE VIEW", ", asked_by"),
+            view("DROP VIEW punctual_any_task; CREATE VIEW", ""),
         ),
     ]
