@@ -95,7 +95,7 @@ class SubscriptionOut(Schema):
         return cls(
             **plain
             | {"scope": EventScope.ALL if row.tenant is None else EventScope.TENANT}
-            | {"not_kept": [NotKeptOut(pattern=one, events=list(them)) for one, them in subscriptions.not_kept(row)]}
+            | {"not_kept": [{"pattern": wanted, "events": list(left)} for wanted, left in subscriptions.not_kept(row)]}
             | {"secrets": len(row.secrets), "state_reason": row.reason}
             | {"waiting_events": lag and lag.waiting_events, "waiting_seconds": lag and lag.waiting_seconds}
             | more

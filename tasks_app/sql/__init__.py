@@ -203,7 +203,8 @@ def _with_parts(name: str) -> str:
     name, _, part = name.partition(".")
     text = _files()[name].read_text()
     if part:
-        [text] = re.findall(rf"^-- part {part}\n(.*?)\n-- (?:part \w+|end)$", text, re.MULTILINE | re.DOTALL)
+        _, text = text.split(f"-- part {part}\n")
+        text = re.split(r"\n-- (?:part \w+|end)\n", text, maxsplit=1)[0]
     return re.sub(r"^--include ([\w.]+)$", lambda found: _with_parts(found[1]), text, flags=re.MULTILINE)
 
 

@@ -113,6 +113,7 @@ def test_two_looks_lose_a_task_once():
 # Reports and reports.
 
 
+@pytest.mark.usefixtures("every_event")
 @SAID
 def test_the_same_report_twice_at_once_is_taken_once(said):
     about = away_one()

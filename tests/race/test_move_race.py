@@ -165,6 +165,7 @@ def test_a_unit_that_is_brought_back_between_two_looks_is_found():
     assert [found.id] == again
 
 
+@pytest.mark.usefixtures("every_event")
 @pytest.mark.parametrize(("verb", "outcome"), [(reschedule, Outcome.IGNORED), (ensure, Outcome.CREATED)])
 def test_what_was_scheduled_run_and_moved_after_the_last_look_is_known(verb, outcome):
     """The verb has found the unit nowhere, and is about to insert it."""

@@ -4,10 +4,11 @@ The scan itself is in `articles_app/compensation.py`. A beat runs it once a minu
 """
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+
+from tasks_app.management.terminal import TerminalCommand
 
 
-class Command(BaseCommand):
+class Command(TerminalCommand):
     help = "Finds articles whose audit, publish or offline task is missing or wrong, and repairs them."
 
     def add_arguments(self, parser) -> None:

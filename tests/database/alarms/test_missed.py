@@ -9,7 +9,7 @@ from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.models import AlarmIncident, JobCursor, OutboxEvent
 from tests.support.alarms import look, rule, titles
 from tests.support.engine import run_due
-from tests.support.jobs import make, was_down
+from tests.support.jobs import make, now, was_down
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -73,7 +73,7 @@ def test_somebody_is_told():
 
 
 def test_an_instance_that_was_too_late_to_be_run_is_missed_too():
-    job = make(expires_after=5, catch_up="latest")
+    job = make(expires_after=5, catch_up="latest", start_at=now() - timedelta(days=1, seconds=30))
     rule(conditions=("missed",), job=job.id)
     was_down(job, timedelta(minutes=10))
     plan_once()

@@ -14,6 +14,7 @@ from tasks_app.lifecycle.jobs.instances import OF_JOB, Fired, insert
 from tasks_app.models import JobCursor, JobDefinition, ScheduleTask
 from tests.support.articles import draft
 from tests.support.jobs import by, expected, fire_times, instances, make, now, was_down
+from tests.support.live import a_beat_is_alive
 from tests.support.marks import commits
 
 pytestmark = commits
@@ -312,6 +313,7 @@ def test_a_time_to_live_begins_after_the_jitter():
 
 def test_status_says_that_planning_is_behind_and_since_when():
     """By whatever: no beat, a schedule that can't be read, a planner that fails."""
+    a_beat_is_alive()
     job = make("report", every=3600)
     assert read_status().planning_behind_seconds is None
 

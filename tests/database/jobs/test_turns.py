@@ -27,6 +27,7 @@ from tasks_app.models import AuditEntry, ScheduleTask, TaskBatch, Turn
 from tests.support.engine import anybodys, claim_due, expire_lease, row, run_due
 from tests.support.events import told
 from tests.support.jobs import by, fire_times, instances, make, now, time_passes, was_down
+from tests.support.live import a_beat_is_alive
 from tests.support.moves import FINAL, OK, RETRY, RETURN, SKIP, SNOOZE, TUESDAY, settled
 from tests.support.operators import operator
 from tests.support.turns import comes, ids, one_at_a_time, runs, statuses, turns, under_way, what_is_due
@@ -621,6 +622,7 @@ def test_why_says_when_its_time_comes():
 
 
 def test_the_status_says_that_nobody_decides_and_since_when():
+    a_beat_is_alive()
     job = one_at_a_time("skip")
     assert read_status().turns_behind_seconds is None
 

@@ -14,6 +14,7 @@ from tasks_app.engine.beat.relay.windows import drop_windows, merge_windows
 from tasks_app.engine.watch.relay_status import read_relay
 from tasks_app.engine.watch.status import read_status
 from tasks_app.models import AuditEntry, OutboxWindow, Subscription
+from tests.support.live import a_beat_is_alive
 from tests.support.marks import commits
 from tests.support.outbox import courier_of, cut, subscribed, write, writers
 
@@ -142,6 +143,7 @@ def test_the_verdict_tells(subscription, change, rule, severity):
 
 
 def test_the_verdict_tells_who_is_behind_and_no_tenant_hears_a_name(subscription):
+    a_beat_is_alive()
     write("a")
     cut()
     Subscription.objects.update(since=timezone.now() - timedelta(days=1))

@@ -18,6 +18,7 @@ from tasks_app.engine.watch.verdict.problem import Severity
 from tasks_app.models import ScheduleTask, TaskBatch
 from tasks_app.storage.partitions import drop, make, partitions
 from tests.support.engine import run_due
+from tests.support.live import a_beat_is_alive
 from tests.support.marks import commits
 
 pytestmark = commits
@@ -142,6 +143,7 @@ def test_a_slot_that_nobody_uses_is_told():
 
 
 def test_what_should_have_been_moved_is_counted():
+    a_beat_is_alive()
     schedule_many("T_QUIET", [{"key": n} for n in range(7)])
     run_due()
     assert read_status().storage.moving.tasks == 0
@@ -159,6 +161,7 @@ def test_what_should_have_been_moved_is_counted():
 
 
 def test_a_partition_that_is_missing_is_told():
+    a_beat_is_alive()
     now = datetime.now(UTC)
     make("punctual_past_default", [now - 2 * DAY], DAY)
     keep_partitions()
@@ -182,6 +185,7 @@ def test_the_forecast_knows_when_each_table_drops_its_partitions():
 
 
 def test_a_partition_that_should_have_gone_is_told():
+    a_beat_is_alive()
     keep_partitions()
     make("punctual_past_default", [LONG_AGO], DAY)
 

@@ -269,7 +269,8 @@ def test_what_is_scheduled_for_later_costs_nothing_more():
 
 def test_a_firing_that_nobody_planned_in_time_is_late_from_its_time():
     """Beats that were away are no excuse."""
-    job = make(every=3600, catch_up="latest", catch_up_window=86_400)
+    half_an_hour_ago = now() - timedelta(days=1, minutes=30)
+    job = make(every=3600, catch_up="latest", catch_up_window=86_400, start_at=half_an_hour_ago)
     was_down(job, 2 * HOUR)
     plan_once(range(16))
     late = (now() - instances(job)[0].fire_time).total_seconds()

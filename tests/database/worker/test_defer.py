@@ -250,6 +250,7 @@ def statements_of(*payloads: dict) -> list[str]:
     return [one.split(":")[0].removeprefix("-- ") for one in asked if one.startswith("-- ")]
 
 
+@pytest.mark.usefixtures("every_event")
 def test_a_batch_defers_in_one_insert_however_many_there_are():
     assert statements_of(*[{"defer": [capture(n), capture(-n - 1)]} for n in range(20)]) == [
         *("start", "lock_to_defer", "insert_told_tasks", "link_deferred", "mark_success"),
