@@ -38,7 +38,8 @@ def second(transactional_db) -> Iterator[Postgres]:
 
 
 def test_a_copy_of_the_files_fires_nothing_until_an_operator_lets_it_go_on(stack: Stack, second: Postgres, settings):
-    settings.PUNCTUAL = settings.PUNCTUAL | {"OUTGOING_ALLOW": LOCAL}
+    stack.knobs = {"EVENTS": ["*"]}
+    settings.PUNCTUAL = settings.PUNCTUAL | stack.knobs | {"OUTGOING_ALLOW": LOCAL}
     look()
     touch()
     with http_receiver() as hook:
