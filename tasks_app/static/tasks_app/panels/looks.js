@@ -5,7 +5,7 @@ const CSS = `
 :host { color: var(--punctual-ink, inherit); display: block; font: inherit; line-height: 1.5; }
 :host([hidden]) { display: none; }
 * { box-sizing: border-box; }
-.panel { background: var(--punctual-paper, transparent); border: 1px solid var(--line); border-radius: 6px; padding: 1rem; }
+.panel { overflow-wrap: anywhere; background: var(--punctual-paper, transparent); border: 1px solid var(--line); border-radius: 6px; padding: 1rem; }
 .panel { --line: var(--punctual-line, color-mix(in oklab, currentColor 20%, transparent)); --accent: var(--punctual-accent, oklch(60% .17 255));
          --good: var(--punctual-good, oklch(62% .15 150)); --bad: var(--punctual-bad, oklch(60% .2 25)); }
 p, ul, ol, dl { margin: 0 0 .5rem; } ul, ol { padding-left: 1.25rem; }
