@@ -77,7 +77,7 @@ def settle(tenant: str | None) -> None:
 
 
 def act_as(name: str) -> None:
-    """From now on, and until the request is over: what is scheduled was asked for by this person or token."""
+    """Tasks that are scheduled from here to the end of the request were asked for by this person or token."""
     _actor.set(name)
 
 
@@ -189,7 +189,7 @@ def _apply(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, *, inside
 
 
 def _name_actor(ours: BaseDatabaseWrapper, session: _Session, status: TransactionStatus) -> None:
-    """Without roles a transaction begins without a word of ours; one in which somebody acts says who."""
+    """Without roles, only a transaction of a person or a token begins with a statement of ours: it names the actor."""
     if status is TransactionStatus.IDLE:
         session.applied = None
         if session.link.autocommit:

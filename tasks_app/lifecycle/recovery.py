@@ -224,7 +224,7 @@ class Symptoms(NamedTuple):
 
 def first_trouble(began_at: datetime, *, given: bool) -> dict[str, object]:
     """Since when there was trouble, by the earliest sign of it, and how much of what was committed may be lost.
-    `given`: somebody has said when the incident began; else that is when the recovery does."""
+    `given`: the operator named the start of the incident; otherwise it is the start of the recovery."""
     held = set(LanePause.objects.values_list("lane", flat=True)) | set(asked_about())
     asked = {"ttl": conf().NODE_TTL_SECONDS, "shards": all_shards(), "canary": CANARY, "late": OVERDUE_SECONDS}
     found = Symptoms(*run("first_symptoms", asked | {"lanes": [lane for lane in LANES if lane not in held]})[0])

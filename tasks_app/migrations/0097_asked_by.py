@@ -7,7 +7,7 @@ DEFAULT = """
 ALTER TABLE punctual_task ALTER asked_by SET DEFAULT nullif(current_setting('punctual.actor', TRUE), '')
 """
 
-# A new column goes to its end; whoever may read it may go on. Its options have to be said again.
+# A new column goes to the end of the view; rights stay. The view's options have to be repeated.
 VIEW = """
 DO $$
 DECLARE

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-# security_invoker: whoever reads a view sees the rows that the policies of its tables show to that role, and no others.
+# security_invoker: a view shows a role only the rows that the policies of its tables show to that role.
 VIEWS = """
 CREATE VIEW punctual_job_definition WITH (security_invoker = true) AS
 SELECT id AS job_id, tenant AS tenant_id, nullif(cron, '') AS cron, timezone, status, lane AS priority,

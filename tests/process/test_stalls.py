@@ -12,7 +12,13 @@ from tasks_app.models import HeldTask, ScheduleTask, Stall, Subscription
 from tests.support.jobs import by, make, now
 from tests.support.wait import wait_until
 
-QUICK = {"STALL_SECONDS": 0.7, "SHARD_LEASE_SECONDS": 0.5, "PLAN_AHEAD_SECONDS": 2.0, "PLAN_SECONDS": 0.2, "EVENTS": ["*"]}
+QUICK = {
+    "STALL_SECONDS": 0.7,
+    "SHARD_LEASE_SECONDS": 0.5,
+    "PLAN_AHEAD_SECONDS": 2.0,
+    "PLAN_SECONDS": 0.2,
+    "EVENTS": ["*"],
+}
 
 
 def is_empty(group: int) -> bool:

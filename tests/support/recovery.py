@@ -16,7 +16,7 @@ from tests.support.operators import operator
 
 
 class Beat:
-    """One that is alive: while a recovery waits, it takes its shards and runs what nobody holds back."""
+    """A live beat: while a recovery waits, it takes its shards and runs the tasks that no hold keeps back."""
 
     def __init__(self, name: str = "beat-1") -> None:
         self.node_id = nodes.new_node_id()

@@ -485,7 +485,7 @@ def _held(task: ScheduleTask) -> Reason | None:
 
 
 def why_lane(lane: str) -> Reason | None:
-    """Why its tasks wait, whoever has paused it or slowed it down; None: nothing holds it."""
+    """Why tasks of the lane wait: a pause, or a safeguard that slows it. None: nothing holds it."""
     pause = fleet_status.pauses().get(lane)
     if pause is None:
         return None

@@ -1,5 +1,5 @@
 -- claim_in_order: as claim, in a lane that tenants share: with each batch, how many tasks of which tenant were claimed in all;
--- and which they are, if somebody keeps account of single ones. And from when on something is left (see claim).
+-- with their ids if the caller keeps count of single ones. And where the next claim continues (see claim).
 --include claim.due
 --include claim.batches
     RETURNING t.tenant

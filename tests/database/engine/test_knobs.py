@@ -1,6 +1,6 @@
 """Every knob as a whole number, with a fraction and at its bounds: one round of a beat, a worker and the status.
 
-`make prove` adds the leases that nobody outlives.
+`make prove` adds leases that are too short for any process.
 """
 
 import logging

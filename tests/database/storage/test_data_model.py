@@ -158,7 +158,7 @@ def test_a_payload_is_found_by_its_reference_while_it_is_live_in_the_past_and_in
     [entry] = read("punctual_dlq_entry")
     assert Api().get("/" + entry["payload_ref"]).body["payload"] == {"order": 17}
 
-    schedule(TYPE, "a", at=TUESDAY)  # takes over, so that the dead task is over
+    schedule(TYPE, "a", at=TUESDAY)  # replaces the dead task
     go_to_the_past()
     assert PastTask.objects.get().id == task
     assert Api().get("/" + entry["payload_ref"]).body["payload"] == {"order": 17}
