@@ -35,9 +35,8 @@ def make(
 ) -> Made:
     """An instance for each of these firings that has none; or, if `which` is ALL, one of this campaign's own for each.
 
-    Unless `alone`, instances of all that comes after it come along. The jobs, and their graphs, stay as they are until
-    this is committed: whoever edits one then finds what was made, and leaves it alone. The audit has one entry for the
-    order; each task says who asked for it.
+    Unless `alone`, instances of all downstream jobs are made, too. The jobs and their graphs are locked until this
+    commits, so an edit after it sees what was made. The audit has one entry for the order; each task names who asked.
     """
     if not alone:
         keep_graphs(tenant)
