@@ -149,13 +149,6 @@ def release(batch_no: UUID, leaves: Mapping[Called, Leave]) -> None:
         run("release_permits", {"hosts": hosts, "batch_no": batch_no})
 
 
-def give_back(unused: Mapping[str, int]) -> None:
-    """Permits of calls that were not made."""
-    with atomic(savepoint=False):
-        run("lock_hosts", {"hosts": sorted(unused)})
-        run("return_permits", {"hosts": list(unused), "permits": list(unused.values())})
-
-
 def note(batch_no: UUID, seen: Mapping[Called, Seen], known: Mapping[Called, Leave]) -> Noted:
     """Write down which hosts have failed, and which have answered again. What was well and is, costs nothing."""
     well = [one for one, it in seen.items() if it.answered and not it.failed and known.get(one, NOTHING_KNOWN).failures]

@@ -4,12 +4,10 @@ was seen of the hosts is written down about once a second."""
 import logging
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
@@ -18,7 +16,7 @@ from tasks_app import outgoing
 from tasks_app.conf import conf
 from tasks_app.core.callbacks import Callback
 from tasks_app.core.errors import InvalidTask, UnrecoverableError
-from tasks_app.core.hosts import host_of
+from tasks_app.core.hosts import HOST_UNWELL, host_of, until_tried
 from tasks_app.core.parameters import BAD_PAYLOAD
 from tasks_app.core.receivers import receiver_of
 from tasks_app.core.safeguards import HOST
@@ -32,8 +30,9 @@ from tasks_app.engine.worker.outcomes import Fault, outcome_of
 from tasks_app.engine.worker.shift import Ended
 from tasks_app.engine.worker.surroundings import surrounded
 from tasks_app.lifecycle import hosts, scopes
-from tasks_app.lifecycle.hosts import NOTHING_KNOWN, Called, Leave
+from tasks_app.lifecycle.hosts import NOTHING_KNOWN, Called, Leave, unwell_words
 from tasks_app.lifecycle.named_secrets import opened
+from tasks_app.lifecycle.settle import Settled
 from tasks_app.sql import array
 from tasks_app.sql import run as run_sql
 
@@ -72,7 +71,6 @@ class OpenBatch:
         self.lines: list[Line] = []
         self._leaves: dict[Called, Leave] = {}
         self._held: set[str] = set()  # hosts of which it has places
-        self._returned: Counter[Called] = Counter()  # tasks sent back since their host is unwell, not counted yet
         self._stop_by: float | None = None
         self._stopped = False
 
@@ -130,11 +128,8 @@ class OpenBatch:
             switchboard().stop(self)
         if run.ending:
             self._stop_by = self._stop_by or time.monotonic() + conf().SHUTDOWN_SECONDS
-        # Before the tasks themselves are collected: those that are counted are written with the next flush.
-        self._returned.update(switchboard().take_returned(self))
         ended = switchboard().collect(self)
-        called = sum(one.at - run.begun.get(one.task.id, one.at) for one in ended)
-        run.busy = (run.busy or 0.0) + called / conf().CALLBACK_CONNECTIONS
+        run.busy += sum(one.at - run.begun.get(one.task.id, one.at) for one in ended) / conf().CALLBACK_CONNECTIONS
         note_ended(run, ended, None)
         self._give_up_overdue()
         if self._held:
@@ -142,9 +137,8 @@ class OpenBatch:
         over = switchboard().is_over(self)
         if not over and (any(line.has_news for line in self.lines) or (run.done and run.is_old())):
             self._note_hosts()
-            self._give_back_permits()
-            if run.flush_if_old():
-                self._count_returned()
+            self._count_returned()
+            run.flush_if_old()
         return over
 
     def close(self) -> None:
@@ -153,11 +147,9 @@ class OpenBatch:
         with _outcomes_matter_more(batch_no):
             again_on_infrastructure_fault(lambda: hosts.release(batch_no, self._leaves))
         self._note_hosts()
-        self._give_back_permits()
-        self._returned.update(switchboard().take_returned(self))
+        self._count_returned()
         self.run.return_rest()
         self.run.flush(finish=True)
-        self._count_returned()
         switchboard().close(self)
 
     def _note_hosts(self) -> None:
@@ -176,20 +168,14 @@ class OpenBatch:
             for called in noted.well_again:
                 SENDER.wake(hosts.release_waiting(called))
 
-    def _give_back_permits(self) -> None:
-        if unused := switchboard().take_unused(self):
-            with _outcomes_matter_more(self.run.batch.batch_no):
-                hosts.give_back(unused)
-
     def _count_returned(self) -> None:
-        """Count the tasks that were just written as waiting for their hosts. A host that recovered before they were
-        written has released the others without them: they are released here."""
-        returned, self._returned = self._returned, Counter()
+        """Tasks about to be written as waiting for a host that has recovered meanwhile become due within seconds."""
+        returned = switchboard().take_returned(self)
         if not returned:
             return
         with _outcomes_matter_more(self.run.batch.batch_no):
             for called in hosts.count_returned(returned):
-                SENDER.wake(hosts.release_waiting(called))
+                self.run.done = [_hurried(one) if _waits_for(one, called) else one for one in self.run.done]
 
     def _give_up_overdue(self) -> None:
         now = time.monotonic()
@@ -245,6 +231,17 @@ def _prepared(run: BatchRun) -> dict[int, tuple[Task, Prepared]]:
     return found
 
 
+def _waits_for(one: Settled, called: Called) -> bool:
+    outcome = one.outcome
+    if not isinstance(outcome, Returned) or outcome.code != HOST_UNWELL or one.task.tenant != called.tenant:
+        return False
+    return outcome.reason.startswith(unwell_words(called.host))
+
+
+def _hurried(one: Settled) -> Settled:
+    return one._replace(outcome=replace(one.outcome, delay=until_tried(0.0, 0, 0)))
+
+
 def _held_back(batch_no: UUID, prepared: dict[int, tuple[Task, Prepared]]) -> list[tuple[Task, Returned]]:
     """Retries that wait since a safeguard slows those of their endpoint."""
     retries: dict[str, list[Task]] = {}
@@ -255,9 +252,7 @@ def _held_back(batch_no: UUID, prepared: dict[int, tuple[Task, Prepared]]) -> li
 
 
 def _callback(run: BatchRun, task: Task) -> Callback:
-    parameters: Any = run.handler.parameters  # of ours, which has some
-    callback: Callback
-    [callback], _ = parameters.load(task.payload)
+    [callback], _ = run.handler.parameters.load(task.payload)
     if task.own is not None and task.own.timeout is not None:
         return replace(callback, timeout=min(callback.timeout, OWN_SHARE * task.own.timeout))
     return callback

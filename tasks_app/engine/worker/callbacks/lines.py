@@ -44,7 +44,6 @@ class Line:
         self.waiting = deque(tasks)
         self.seen = Seen()
         self.returned = 0  # tasks that were sent back since the host is unwell, and are not counted yet
-        self.unused = 0  # permits of tasks that were sent back
         self.tried = (0, 0)  # calls that were answered, and that failed, since this was last noted
         self.calling = 0
         self.on_trial = leave.tries  # until the one that tries the host has come back
@@ -76,7 +75,6 @@ class Line:
         if leave.unwell and not leave.tries:
             return self._sent_back(leave.try_in)
         over = self._over_rate(leave.rate, leave.permits or 0) if leave.rate is not None else []
-        self.unused = 0  # these had no permits
         if leave.places == 0:
             return over + self._full()
         if self.on_trial or self.endpoint.seconds is None:
@@ -89,8 +87,6 @@ class Line:
             return []
         if self.leave.places is not None and self.calling >= self.leave.places:
             return self._full()
-        if self.endpoint.seconds is None and not self.endpoint.calls and not connections.has_room(self.endpoint):
-            return self._no_connection(connections)
         return self._too_many(self.endpoint.waiting - len(self.waiting), connections)
 
     def shut(self, seconds: float) -> SentBack:
@@ -116,23 +112,9 @@ class Line:
         # Anything else never went out, and says nothing about the host.
         return []
 
-    def clear(self) -> None:
-        """Nothing more of it begins: its batch ends."""
-        self.note_unused(len(self.waiting))
-        self.waiting.clear()
-
     def take_returned(self) -> int:
         returned, self.returned = self.returned, 0
         return returned
-
-    def note_unused(self, number: int) -> None:
-        """So many calls that have a permit are not made."""
-        if self.leave.rate is not None:
-            self.unused += number
-
-    def take_unused(self) -> int:
-        unused, self.unused = self.unused, 0
-        return unused
 
     def take_tried(self) -> tuple[int, int]:
         tried, self.tried = self.tried, (0, 0)
@@ -199,21 +181,10 @@ class Line:
 
         return self._emptied(soon, until, HOST_LIMIT, words)
 
-    def _no_connection(self, connections: Connections) -> SentBack:
-        """Other new endpoints hang, and have all connections that new ones may have."""
-        rate = connections.rate(self.endpoint)
-        words = f"{self.called.host} has not answered this worker yet, and all connections for new hosts are in use."
-
-        def until(place: int) -> float:
-            return until_booked(self.endpoint.book(rate, HOLD_SECONDS))
-
-        return self._emptied(0, until, HOST_LIMIT, f"{words} It waits, and no retry is used.")
-
     def _emptied(self, first: int, until: Callable[[int], float], code: str, words: str) -> SentBack:
         """The tasks from this place of the line on."""
         kept, rest = list(self.waiting)[:first], list(self.waiting)[first:]
         self.waiting = deque(kept)
-        self.note_unused(len(rest))
         return [(task, Returned(code, words, delay=until(place))) for place, task in enumerate(rest)]
 
 

@@ -4,7 +4,6 @@ import logging
 import os
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -101,7 +100,7 @@ class Switchboard:
         with self._lock:
             for line in batch.lines:
                 self._count_out(line.endpoint, len(line.waiting))
-                line.clear()
+                line.waiting.clear()
             batch.note_if_over()
 
     def take_seen(self, batch: "OpenBatch") -> tuple[dict[Called, Seen], dict[Called, Leave]]:
@@ -122,14 +121,6 @@ class Switchboard:
         with self._lock:
             returned = {line.called: line.take_returned() for line in batch.lines}
         return {called: number for called, number in returned.items() if number}
-
-    def take_unused(self, batch: "OpenBatch") -> dict[str, int]:
-        """By host, the permits of its tasks that were sent back since the last time."""
-        with self._lock:
-            unused: Counter[str] = Counter()
-            for line in batch.lines:
-                unused[line.called.host] += line.take_unused()
-        return {host: number for host, number in unused.items() if number}
 
     def shut(self, called: Called, seconds: float) -> None:
         """This host is unreachable for that tenant: its waiting tasks are sent back, in every open batch."""
@@ -227,14 +218,14 @@ class Switchboard:
         """Its next task, if that may begin."""
         batch, task = line.batch, line.waiting.popleft()
         self._count_out(line.endpoint, 1)
-        ours = not batch.run.halted and task.id not in batch.run.gone
-        if ours and not batch.run.expired(task):
-            return task
-        if ours:
+        if batch.run.halted or task.id in batch.run.gone:
+            batch.note_if_over()
+            return None
+        if batch.run.expired(task):
             batch.ended.append(Ended(task, None, None, True, time.monotonic()))
-        line.note_unused(1)
-        batch.note_if_over()
-        return None
+            batch.note_if_over()
+            return None
+        return task
 
     def _begin(self, line: Line, task: Task) -> Call:
         call = Call(line, task, threading.get_ident())
@@ -262,7 +253,7 @@ class Switchboard:
             line.calling -= 1
             self._connections.end(line.endpoint, call, failed=failed)
             tried, returned = line.on_trial, line.note(task, error)
-            if tried and isinstance(error, HostFailed):
+            if tried and failed:
                 error = Fault(line.after_trial(error))
             line.batch.ended.append(Ended(task, answer, error, False, now))
             self._send_back(line, returned)
