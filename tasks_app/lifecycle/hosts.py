@@ -149,6 +149,13 @@ def release(batch_no: UUID, leaves: Mapping[Called, Leave]) -> None:
         run("release_permits", {"hosts": hosts, "batch_no": batch_no})
 
 
+def give_back(unused: Mapping[str, int]) -> None:
+    """Permits of calls that were not made."""
+    with atomic(savepoint=False):
+        run("lock_hosts", {"hosts": sorted(unused)})
+        run("return_permits", {"hosts": list(unused), "permits": list(unused.values())})
+
+
 def note(batch_no: UUID, seen: Mapping[Called, Seen], known: Mapping[Called, Leave]) -> Noted:
     """Write down which hosts have failed, and which have answered again. What was well and is, costs nothing."""
     well = [one for one, it in seen.items() if it.answered and not it.failed and known.get(one, NOTHING_KNOWN).failures]
@@ -161,11 +168,16 @@ def note(batch_no: UUID, seen: Mapping[Called, Seen], known: Mapping[Called, Lea
 
 
 def count_returned(returned: Mapping[Called, int]) -> list[Called]:
-    """So many tasks are sent back since these hosts are unwell. Returns the hosts that have become well meanwhile:
-    nothing would release what waits for them."""
+    """So many tasks are sent back since these hosts are unwell. Returns the hosts that still are."""
     rows = run("count_returned", _pairs(returned) | {"tasks": list(returned.values())})
-    still = {Called(tenant, host) for tenant, host, unwell in rows if unwell}
-    return [one for one in returned if one not in still]
+    return [Called(tenant, host) for tenant, host, unwell in rows if unwell]
+
+
+def recovered(called: Sequence[Called]) -> list[Called]:
+    """Those of these hosts that are not unwell."""
+    named = HostHealth.objects.filter(tenant__in={one.tenant for one in called}, host__in={one.host for one in called})
+    unwell = {Called(*row) for row in named.filter(unwell_since__isnull=False).values_list("tenant", "host")}
+    return [one for one in called if one not in unwell]
 
 
 def release_waiting(called: Called, most: int = MOST_RELEASED) -> dict[int, float]:

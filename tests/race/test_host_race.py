@@ -1,15 +1,23 @@
-"""Two workers ask for the same host at the same time: together they never get more than it allows."""
+"""Two workers ask for the same host at the same time: together they never get more than it allows. And a host recovers
+while a batch that waits for it is written."""
 
+import threading
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from tasks_app.client import schedule_many
 from tasks_app.core.callbacks import HTTP_CALLBACK
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.engine.worker.batch_run import BatchRun
+from tasks_app.engine.worker.callbacks.batch import OpenBatch
 from tasks_app.lifecycle import hosts
 from tasks_app.lifecycle.hosts import Called, Leave, Seen
-from tasks_app.models import HostHealth
+from tasks_app.lifecycle.start import start
+from tasks_app.models import HostHealth, ScheduleTask
 from tests.support.engine import claim_due
 from tests.support.marks import commits
 from tests.support.operators import operator
@@ -86,3 +94,24 @@ def test_an_answer_that_is_noted_beside_a_failure_leaves_one_or_the_other(batche
     )
 
     assert list(HostHealth.objects.values_list("tasks", flat=True)) == [[8]]
+
+
+def test_a_host_that_recovers_while_a_batch_is_written_releases_the_tasks_of_that_batch(batches):
+    HostHealth.objects.create(
+        tenant="default", host=CALLED.host, tasks=[7], unwell_since=Now(), try_at=timezone.now() + timedelta(hours=1)
+    )
+    run = BatchRun(start(batches[0], "worker-1"), REGISTRY.get(HTTP_CALLBACK))
+    [task] = run.batch.tasks
+    batch = OpenBatch(run, threading.Event())
+    batch.open()  # it reads that its host is unwell
+    assert batch.tick()
+
+    overlap(
+        lambda: ScheduleTask.objects.select_for_update().get(pk=task.id),
+        batch.close,
+        meanwhile=lambda: HostHealth.objects.all().delete(),
+    )
+
+    written = ScheduleTask.objects.get(pk=task.id)
+    assert (written.status, written.error_code) == ("INIT", "HOST_UNWELL")
+    assert written.due_at < timezone.now() + timedelta(seconds=5)

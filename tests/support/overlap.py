@@ -18,19 +18,26 @@ class Result:
     waited: bool = False  # the second was seen waiting for a lock of the first
 
 
-def overlap(first: Callable[[], object], second: Callable[[], object], *, commit: bool = True) -> tuple:
+def overlap(
+    first: Callable[[], object],
+    second: Callable[[], object],
+    *,
+    commit: bool = True,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> tuple:
     """Run `first` in a transaction held open, start `second`, wait until it is blocked or done, then commit.
 
-    Returns both values; an exception of either is raised. `commit=False` rolls the first one back.
+    Returns both values; an exception of either is raised. `commit=False` rolls the first one back. `meanwhile` runs
+    before that, in a transaction of its own.
     """
-    one, two = overlap_results(first, second, commit=commit)
+    one, two = overlap_results(first, second, commit=commit, meanwhile=meanwhile)
     for result in (one, two):
         if result.error is not None:
             raise result.error
     return one.value, two.value
 
 
-def overlap_results(first, second, *, commit: bool = True) -> tuple[Result, Result]:
+def overlap_results(first, second, *, commit: bool = True, meanwhile=lambda: None) -> tuple[Result, Result]:
     one, two = Result(), Result()
     first_done, release = threading.Event(), threading.Event()
     pids: dict[str, int] = {}
@@ -65,7 +72,10 @@ def overlap_results(first, second, *, commit: bool = True) -> tuple[Result, Resu
             describe=lambda: f"second is neither blocked nor done: {pids}",
         )
         two.waited = not ends[1].done()
-        release.set()
+        try:
+            meanwhile()
+        finally:
+            release.set()
         assert not wait(ends, timeout=240).not_done, "a side of the overlap never ended"
     return one, two
 

@@ -5,6 +5,7 @@ are settled."""
 
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from uuid import UUID
 
 import pytest
@@ -16,8 +17,9 @@ from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.worker import watchdog
 from tasks_app.engine.worker.batch_run import BatchRun
-from tasks_app.engine.worker.callbacks import end_callbacks
+from tasks_app.engine.worker.callbacks import end_callbacks, endpoints, lines
 from tasks_app.engine.worker.callbacks.batch import OpenBatch
+from tasks_app.engine.worker.callbacks.clerk import hand_over
 from tasks_app.engine.worker.callbacks.endpoints import endpoint_of
 from tasks_app.engine.worker.callbacks.switchboard import switchboard
 from tasks_app.engine.worker.executor import BatchReport, run_batch
@@ -215,6 +217,22 @@ def test_what_can_not_begin_soon_is_due_again_later_and_other_tasks_have_its_pla
     wait_success(first)
 
 
+def test_a_call_to_a_new_host_does_not_wait_in_a_worker_whose_other_new_hosts_hang(quick, slow, settings, monkeypatch):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"CALLBACK_CONNECTIONS": 2}
+    monkeypatch.setattr(endpoints, "FIRST_SECONDS", 60.0)
+    monkeypatch.setattr(lines, "HOLD_SECONDS", 0.1)
+    hanging = callback(slow)
+    run_next()
+    slow.await_calls()
+    waiting = callback(quick, "b")
+    run_next()
+
+    wait_until(lambda: row(waiting).error_code == "HOST_LIMIT", PATIENCE)
+    assert "connections for new hosts are in use" in row(waiting).error_msg
+    slow.may_answer.set()
+    wait_success(hanging)
+
+
 def test_when_one_batch_finds_a_host_unwell_the_others_stop_calling_it(quick, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"CALLBACK_CONNECTIONS": 1}
     with receiver() as gate_of:
@@ -273,6 +291,19 @@ def test_the_success_of_a_try_releases_what_waits_while_its_own_batch_is_still_o
     wait_until(lambda: len({row(one).due_at for one in waiting} & far) == 0, PATIENCE)
     slow.await_calls()
     slow.may_answer.set()
+
+
+def test_what_surrounds_a_batch_ends_with_no_error_if_there_was_none(quick):
+    task, ends = callback(quick), []
+    [claimed] = claim_due()
+    run = BatchRun(start(UUID(claimed.batch_no), "worker-1"), REGISTRY.get(HTTP_CALLBACK))
+    with ExitStack() as around:
+        around.push(lambda *error: ends.append(error))
+        hand_over(run, around)
+
+    wait_until(lambda: ends, PATIENCE)
+    assert ends == [(None, None, None)]
+    wait_success(task)
 
 
 def test_a_batch_that_can_not_be_settled_does_not_end_the_others(quick, slow, caplog):

@@ -3,7 +3,7 @@
 import pytest
 
 from tasks_app.engine.worker.callbacks import endpoints
-from tasks_app.engine.worker.callbacks.endpoints import Connections, Endpoint, endpoint_of
+from tasks_app.engine.worker.callbacks.endpoints import Connections, Endpoint, Speed, endpoint_of
 from tasks_app.lifecycle.hosts import Called
 
 
@@ -103,6 +103,21 @@ def test_a_new_endpoint_that_hangs_is_slow_and_leaves_its_place_to_the_next_new_
     connections.refresh()
 
     assert connections.has_room(new)
+
+
+def test_however_many_new_endpoints_hang_quick_ones_keep_a_quarter(monkeypatch):
+    monkeypatch.setattr(endpoints, "FIRST_SECONDS", -1.0)
+    connections, quick = Connections(), endpoint("quick", "b")
+    for n in range(100):
+        hanging = endpoint(f"hanging {n}", seconds=None)
+        hanging.speed = Speed.NEW  # until its first call has begun
+        if connections.has_room(hanging):
+            connections.begin(hanging, 0)
+
+    assert connections.calls == 24
+    while connections.has_room(quick):
+        connections.begin(quick, object())
+    assert len(quick.calls) >= 8
 
 
 def test_what_has_ended_is_free(settings):

@@ -4,10 +4,12 @@ was seen of the hosts is written down about once a second."""
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
@@ -67,10 +69,13 @@ class OpenBatch:
         self.wake = wake  # set when its calls have ended, or have news of a host
         self.ended: list[Ended] = []
         self.working: dict[int, Call] = {}  # by task id
+        self.returned: Counter[Called] = Counter()  # tasks in `ended` that were sent back since their host is unwell
+        self.unused: Counter[str] = Counter()  # by host, permits of calls that were not made
         self.hold_until = time.monotonic() + lines.HOLD_SECONDS
         self.lines: list[Line] = []
         self._leaves: dict[Called, Leave] = {}
         self._held: set[str] = set()  # hosts of which it has places
+        self._returned: Counter[Called] = Counter()  # those that are collected, and counted once they are written
         self._stop_by: float | None = None
         self._stopped = False
 
@@ -128,17 +133,22 @@ class OpenBatch:
             switchboard().stop(self)
         if run.ending:
             self._stop_by = self._stop_by or time.monotonic() + conf().SHUTDOWN_SECONDS
-        ended = switchboard().collect(self)
-        run.busy += sum(one.at - run.begun.get(one.task.id, one.at) for one in ended) / conf().CALLBACK_CONNECTIONS
+        ended, returned = switchboard().collect(self)
+        self._returned.update(returned)
+        called = sum(one.at - run.begun.get(one.task.id, one.at) for one in ended)
+        run.busy = (run.busy or 0.0) + called / conf().CALLBACK_CONNECTIONS
         note_ended(run, ended, None)
         self._give_up_overdue()
         if self._held:
             self._let_others_call()
         over = switchboard().is_over(self)
-        if not over and (any(line.has_news for line in self.lines) or (run.done and run.is_old())):
-            self._note_hosts()
-            self._count_returned()
-            run.flush_if_old()
+        if not over:
+            old = bool(run.done) and run.is_old()
+            if old or any(line.has_news for line in self.lines):
+                self._note_hosts()
+                self._give_back_permits()
+            if old:
+                self._write(finish=False)
         return over
 
     def close(self) -> None:
@@ -147,9 +157,9 @@ class OpenBatch:
         with _outcomes_matter_more(batch_no):
             again_on_infrastructure_fault(lambda: hosts.release(batch_no, self._leaves))
         self._note_hosts()
-        self._count_returned()
+        self._give_back_permits()
         self.run.return_rest()
-        self.run.flush(finish=True)
+        self._write(finish=True)
         switchboard().close(self)
 
     def _note_hosts(self) -> None:
@@ -168,14 +178,27 @@ class OpenBatch:
             for called in noted.well_again:
                 SENDER.wake(hosts.release_waiting(called))
 
-    def _count_returned(self) -> None:
-        """Tasks about to be written as waiting for a host that has recovered meanwhile become due within seconds."""
-        returned = switchboard().take_returned(self)
-        if not returned:
-            return
-        with _outcomes_matter_more(self.run.batch.batch_no):
-            for called in hosts.count_returned(returned):
-                self.run.done = [_hurried(one) if _waits_for(one, called) else one for one in self.run.done]
+    def _give_back_permits(self) -> None:
+        if unused := switchboard().take_unused(self):
+            with _outcomes_matter_more(self.run.batch.batch_no):
+                hosts.give_back(unused)
+
+    def _write(self, *, finish: bool) -> None:
+        """Write the outcomes. A host may recover before they are written, and its release misses what is not written
+        yet: tasks whose host is well before become due within seconds, those whose host is well after are released."""
+        batch_no, returned = self.run.batch.batch_no, self._returned
+        self._returned = Counter()
+        waiting: list[Called] = []
+        if returned:
+            with _outcomes_matter_more(batch_no):
+                waiting = hosts.count_returned(returned)
+                for called in returned.keys() - waiting:
+                    self.run.done = [_hurried(one) if _waits_for(one, called) else one for one in self.run.done]
+        self.run.flush(finish=finish)
+        if waiting:
+            with _outcomes_matter_more(batch_no):
+                for called in hosts.recovered(waiting):
+                    SENDER.wake(hosts.release_waiting(called))
 
     def _give_up_overdue(self) -> None:
         now = time.monotonic()
@@ -239,6 +262,7 @@ def _waits_for(one: Settled, called: Called) -> bool:
 
 
 def _hurried(one: Settled) -> Settled:
+    assert isinstance(one.outcome, Returned)
     return one._replace(outcome=replace(one.outcome, delay=until_tried(0.0, 0, 0)))
 
 
@@ -252,7 +276,9 @@ def _held_back(batch_no: UUID, prepared: dict[int, tuple[Task, Prepared]]) -> li
 
 
 def _callback(run: BatchRun, task: Task) -> Callback:
-    [callback], _ = run.handler.parameters.load(task.payload)
+    parameters: Any = run.handler.parameters  # of ours, which has some
+    callback: Callback
+    [callback], _ = parameters.load(task.payload)
     if task.own is not None and task.own.timeout is not None:
         return replace(callback, timeout=min(callback.timeout, OWN_SHARE * task.own.timeout))
     return callback

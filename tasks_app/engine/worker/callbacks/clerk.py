@@ -63,7 +63,7 @@ class Clerk(threading.Thread):
             switchboard().stop(one.batch)
             switchboard().close(one.batch)
         with suppress(Exception):
-            one.around.__exit__(type(error), error, None)
+            one.around.__exit__(None if error is None else type(error), error, None)
         leave_task()
         if run.finished:
             log.info("batch.done batch=%s type=%s tasks=%d", run.batch.batch_no, run.handler.name, len(run.batch.tasks))

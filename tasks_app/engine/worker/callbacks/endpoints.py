@@ -45,9 +45,8 @@ class Endpoint:
 
     def usual_seconds(self) -> float:
         """The typical duration of a call; at least the age of the oldest call in progress."""
-        if not self.calls:
-            return self.seconds or 0.001
-        return max(self.seconds or 0.001, time.monotonic() - next(iter(self.calls.values())))
+        usual = FIRST_SECONDS if self.seconds is None else max(self.seconds, 0.001)
+        return max(usual, time.monotonic() - next(iter(self.calls.values()))) if self.calls else usual
 
     def begin(self, call: object) -> None:
         now = self.calls[call] = time.monotonic()
@@ -151,17 +150,20 @@ class Connections:
 
     def _left(self, speed: Speed) -> int:
         """Connections that calls of this speed may still have."""
-        if speed is Speed.NEW:
-            return _part(OF_NEW) - self._speeds[speed]
         left = _part(OF_NOT_QUICK) - self._speeds[Speed.STEADY] - self._speeds[Speed.SLOW]
+        if speed is Speed.NEW:
+            # New endpoints that hang count as slow after a while. However many there are, quick calls keep the rest.
+            return min(_part(OF_NEW), left + _part(OF_NEW)) - self._speeds[speed]
         return left if speed is Speed.STEADY else min(left, _part(OF_SLOW) - self._speeds[speed])
 
     def _count(self, one: Endpoint, sign: int) -> None:
         number = sign * len(one.calls)
         self.calls += number
-        self._hosts[one.called.host] += number
-        self._tenants[one.called.tenant] += number
         self._speeds[one.speed] += number
+        for counts, name in ((self._hosts, one.called.host), (self._tenants, one.called.tenant)):
+            counts[name] += number
+            if not counts[name]:
+                del counts[name]
 
 
 def _part(part: float) -> int:

@@ -43,7 +43,7 @@ class Line:
         self.leave = leave
         self.waiting = deque(tasks)
         self.seen = Seen()
-        self.returned = 0  # tasks that were sent back since the host is unwell, and are not counted yet
+        self.returned = 0  # tasks that were sent back since its host was last tried
         self.tried = (0, 0)  # calls that were answered, and that failed, since this was last noted
         self.calling = 0
         self.on_trial = leave.tries  # until the one that tries the host has come back
@@ -87,6 +87,8 @@ class Line:
             return []
         if self.leave.places is not None and self.calling >= self.leave.places:
             return self._full()
+        if self.endpoint.seconds is None and not self.endpoint.calls and not connections.has_room(self.endpoint):
+            return self._no_connection(connections)
         return self._too_many(self.endpoint.waiting - len(self.waiting), connections)
 
     def shut(self, seconds: float) -> SentBack:
@@ -102,7 +104,7 @@ class Line:
             self.seen.error, self.seen.least = str(error), error.after
             if self.on_trial or self.failures >= conf().HOST_FAILURES:
                 if self.on_trial:
-                    self.leave = replace(self.leave, asking=0)  # for the next try
+                    self.leave, self.returned = replace(self.leave, asking=0), 0  # for the next try
                 self.on_trial, self.has_news = False, True
                 return self._sent_back(max(self._next_try(), error.after or 0.0))
         elif error is None or isinstance(error, Declined | NotNow):
@@ -112,9 +114,15 @@ class Line:
         # Anything else never went out, and says nothing about the host.
         return []
 
-    def take_returned(self) -> int:
-        returned, self.returned = self.returned, 0
-        return returned
+    def clear(self) -> None:
+        """Nothing more of it begins: its batch ends."""
+        self.note_unused(len(self.waiting))
+        self.waiting.clear()
+
+    def note_unused(self, number: int) -> None:
+        """So many calls that have a permit are not made."""
+        if self.leave.rate is not None:
+            self.batch.unused[self.called.host] += number
 
     def take_tried(self) -> tuple[int, int]:
         tried, self.tried = self.tried, (0, 0)
@@ -131,7 +139,7 @@ class Line:
         """The task whose try of the host failed is due again after the others of its batch; no retry is used."""
         seconds = max(self._next_try(), error.after or 0.0)
         words = f"{self._unwell_words()} It tried: {error}"
-        self.returned += 1
+        self._note_returned(1)
         return Returned(HOST_UNWELL, words, delay=behind_others(seconds))
 
     def _sent_back(self, seconds: float) -> SentBack:
@@ -143,8 +151,12 @@ class Line:
             return until_well(seconds, place, crowd) if leave.held else until_tried(seconds, asking + place, crowd)
 
         if not leave.held:
-            self.returned += len(self.waiting)
+            self._note_returned(len(self.waiting))
         return self._emptied(0, until, HOST_UNWELL, self._unwell_words())
+
+    def _note_returned(self, number: int) -> None:
+        self.returned += number
+        self.batch.returned[self.called] += number
 
     def _next_try(self) -> float:
         tried = self.leave.tried + 1 if self.leave.unwell else 0
@@ -160,7 +172,7 @@ class Line:
             return until_permit(permits + place, self.leave.filled, rate)
 
         words = f"{self.called.host} may be called {rate:g} times a second; it waits, and no retry is used."
-        return self._emptied(permits, until, HOST_LIMIT, words)
+        return self._taken_out(permits, until, HOST_LIMIT, words)
 
     def _full(self) -> SentBack:
         most = self.leave.max_running or 1
@@ -181,8 +193,22 @@ class Line:
 
         return self._emptied(soon, until, HOST_LIMIT, words)
 
+    def _no_connection(self, connections: Connections) -> SentBack:
+        """Other new endpoints hang, and have all connections that new ones may have."""
+        rate = connections.rate(self.endpoint)
+        words = f"{self.called.host} has not answered this worker yet, and all connections for new hosts are in use."
+
+        def until(place: int) -> float:
+            return until_booked(self.endpoint.book(rate, HOLD_SECONDS))
+
+        return self._emptied(0, until, HOST_LIMIT, f"{words} It waits, and no retry is used.")
+
     def _emptied(self, first: int, until: Callable[[int], float], code: str, words: str) -> SentBack:
-        """The tasks from this place of the line on."""
+        """The tasks from this place of the line on; each had a permit, if its host has a rate."""
+        self.note_unused(len(self.waiting) - first)
+        return self._taken_out(first, until, code, words)
+
+    def _taken_out(self, first: int, until: Callable[[int], float], code: str, words: str) -> SentBack:
         kept, rest = list(self.waiting)[:first], list(self.waiting)[first:]
         self.waiting = deque(kept)
         return [(task, Returned(code, words, delay=until(place))) for place, task in enumerate(rest)]

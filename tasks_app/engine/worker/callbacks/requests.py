@@ -58,12 +58,13 @@ class Request(NamedTuple):
 def request_of(task: Task, one: Prepared, secrets: Secrets) -> Request:
     """Raises RetryableError if a secret that it needs is not there."""
     callback, token = one.callback, str(task.token)
+    fire_time = one.fire_time.astimezone(UTC).isoformat().replace("+00:00", "Z")
     facts = {
         "token": token,
         "key": task.key,
         "tenant": task.tenant,
         "job": one.job,
-        "fire_time": one.fire_time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "fire_time": fire_time,
         "attempt": task.attempt,
         "task_id": task.id,
     }
@@ -86,7 +87,7 @@ def request_of(task: Task, one: Prepared, secrets: Secrets) -> Request:
         TASK: str(task.id),
         KEY: quote(task.key, safe=_PLAIN),
         TENANT: quote(task.tenant, safe=_PLAIN),
-        FIRE_TIME: facts["fire_time"],
+        FIRE_TIME: fire_time,
         ATTEMPT: str(task.attempt),
     }
     if callback.later is not None:

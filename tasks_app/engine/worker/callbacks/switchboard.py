@@ -4,6 +4,7 @@ import logging
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -73,8 +74,9 @@ class Switchboard:
             self._hire()
             batch.note_if_over()
 
-    def collect(self, batch: "OpenBatch") -> list[Ended]:
-        """What has ended since the last time; what has waited too long is sent back."""
+    def collect(self, batch: "OpenBatch") -> tuple[list[Ended], dict[Called, int]]:
+        """What has ended since the last time; what has waited too long is sent back. And by endpoint, how many of these
+        were sent back since it is unwell."""
         with self._lock:
             self._refresh()
             if time.monotonic() > batch.hold_until:
@@ -84,7 +86,8 @@ class Switchboard:
             if self._idle and self._callable():
                 self._work.notify()  # an endpoint that has become slow leaves its place to a new one
             ended, batch.ended = batch.ended, []
-            return ended
+            returned, batch.returned = batch.returned, Counter()
+            return ended, returned
 
     def is_over(self, batch: "OpenBatch") -> bool:
         with self._lock:
@@ -100,7 +103,7 @@ class Switchboard:
         with self._lock:
             for line in batch.lines:
                 self._count_out(line.endpoint, len(line.waiting))
-                line.waiting.clear()
+                line.clear()
             batch.note_if_over()
 
     def take_seen(self, batch: "OpenBatch") -> tuple[dict[Called, Seen], dict[Called, Leave]]:
@@ -116,11 +119,11 @@ class Switchboard:
             tried = {Scope(line.called.tenant, HOST + line.called.host): line.take_tried() for line in batch.lines}
         return {one: counts for one, counts in tried.items() if any(counts)}
 
-    def take_returned(self, batch: "OpenBatch") -> dict[Called, int]:
-        """By endpoint, how many tasks were sent back since it is unwell."""
+    def take_unused(self, batch: "OpenBatch") -> dict[str, int]:
+        """By host, the permits of calls that were not made since the last time."""
         with self._lock:
-            returned = {line.called: line.take_returned() for line in batch.lines}
-        return {called: number for called, number in returned.items() if number}
+            unused, batch.unused = batch.unused, Counter()
+            return unused
 
     def shut(self, called: Called, seconds: float) -> None:
         """This host is unreachable for that tenant: its waiting tasks are sent back, in every open batch."""
@@ -218,14 +221,14 @@ class Switchboard:
         """Its next task, if that may begin."""
         batch, task = line.batch, line.waiting.popleft()
         self._count_out(line.endpoint, 1)
-        if batch.run.halted or task.id in batch.run.gone:
-            batch.note_if_over()
-            return None
-        if batch.run.expired(task):
+        ours = not batch.run.halted and task.id not in batch.run.gone
+        if ours and not batch.run.expired(task):
+            return task
+        if ours:
             batch.ended.append(Ended(task, None, None, True, time.monotonic()))
-            batch.note_if_over()
-            return None
-        return task
+        line.note_unused(1)
+        batch.note_if_over()
+        return None
 
     def _begin(self, line: Line, task: Task) -> Call:
         call = Call(line, task, threading.get_ident())
@@ -253,7 +256,7 @@ class Switchboard:
             line.calling -= 1
             self._connections.end(line.endpoint, call, failed=failed)
             tried, returned = line.on_trial, line.note(task, error)
-            if tried and failed:
+            if tried and isinstance(error, HostFailed):
                 error = Fault(line.after_trial(error))
             line.batch.ended.append(Ended(task, answer, error, False, now))
             self._send_back(line, returned)
