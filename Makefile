@@ -49,10 +49,10 @@ up: $(RUNTIME) ## run the whole scheduler here, with its own PostgreSQL and Valk
 demo: $(RUNTIME) ## show the scheduler at work, from an empty database to a result
 	@exec $(RUN) -m scheduler_project.demo
 
-test: $(DEV) ## run the tests, without the full-scale ones
+test: $(DEV) clients ## run the tests, without the full-scale ones
 	$(RUN) -m pytest -m "not scale" $(SIDE_BY_SIDE)
 
-prove: $(DEV) ## run all tests, the full-scale ones too, and the benches of a long day; needs 35 GB of disk
+prove: $(DEV) clients ## run all tests, the full-scale ones too, and the benches of a long day; needs 35 GB of disk
 	PUNCTUAL_SCALE=full $(RUN) -m pytest -m "not scale" $(SIDE_BY_SIDE)
 	PUNCTUAL_SCALE=full $(RUN) -m pytest -m scale -o faulthandler_timeout=1200
 	PUNCTUAL_SCALE=full $(RUN) -m bench past sustain --check
@@ -60,7 +60,7 @@ prove: $(DEV) ## run all tests, the full-scale ones too, and the benches of a lo
 chaos: $(DEV) ## break it on purpose and judge what is left, half an hour; SEED=7 for other faults
 	$(RUN) -m chaos all --seed $(or $(SEED),1)
 
-lint: $(DEV) ## check style, format, the import rules and the types
+lint: $(DEV) clients ## check style, format, the import rules and the types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -74,8 +74,8 @@ lock: $(VENV)/.made ## renew the lock files after a change of a requirements fil
 	$(COMPILE) bench/peers/requirements.txt --output-file bench/peers/requirements.lock > /dev/null
 	rm -rf $(LOCK_VENV)
 
-clients: $(DEV) ## make the clients in clients/ from docs/openapi.json, after a change of the API
-	$(RUN) -m clients
+clients: $(DEV) ## generate the API clients in clients/ from docs/openapi.json, if it has changed
+	@$(RUN) -m clients
 
 messages: $(DEV) ## write what is said on pages into the catalogues, for translation, and compile them
 	$(RUN) -m tests.support.catalog
@@ -90,7 +90,7 @@ bench-peers: $(DEV) $(PEERS) ## measure graphile-worker, pg-boss, Procrastinate,
 	$(RUN) -m bench.peers
 
 clean: ## remove both environments and caches; the data in .punctual stays
-	rm -rf $(VENV) $(PEERS_VENV) clients/typescript/node_modules clients/typescript/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
+	rm -rf $(VENV) $(PEERS_VENV) clients/python/punctual_client/generated clients/typescript/src/generated clients/typescript/node_modules clients/typescript/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written only after the install succeeded, so a broken one is tried again.

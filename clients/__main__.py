@@ -1,12 +1,17 @@
-"""`make clients`: both clients of the REST API, made from the schema in the repository.
+"""`make clients`: both clients of the REST API, generated from its schema. Without a change of what they are made from
+there is nothing to do.
 
-What openapi-python-client and @hey-api/openapi-ts write goes into the folders `generated`; what is beside them is ours.
+What openapi-python-client and @hey-api/openapi-ts write goes into the folders `generated`, which are not in the
+repository; what is beside them is ours.
 """
 
 import fcntl
+import hashlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -14,6 +19,8 @@ SCHEMA = HERE.parent / "docs" / "openapi.json"
 PYTHON = HERE / "python" / "punctual_client" / "generated"
 TYPESCRIPT = HERE / "typescript"
 NODE_MODULES = TYPESCRIPT / "node_modules"
+MADE_FROM = (SCHEMA, Path(__file__), HERE.parent / "requirements-dev.lock")
+STAMP = ".made-from"
 
 
 class Failed(Exception):
@@ -22,14 +29,38 @@ class Failed(Exception):
 
 def main() -> int:
     try:
-        make_python(PYTHON)
-        install_node_modules()
-        make_typescript(TYPESCRIPT / "src" / "generated")
-        compile_typescript(TYPESCRIPT)
+        make_clients()
     except Failed as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
+
+
+def make_clients() -> None:
+    """Generate what is missing, or was made from something else."""
+    with _one_at_a_time():
+        _make(PYTHON, _digest(*sorted((HERE / "templates").iterdir())), make_python)
+        lock, config = TYPESCRIPT / "package-lock.json", TYPESCRIPT / "openapi-ts.config.mjs"
+        _make(TYPESCRIPT / "src" / "generated", _digest(lock, config), make_typescript)
+
+
+def _make(folder: Path, digest: str, make: Callable[[Path], None]) -> None:
+    stamp = folder / STAMP
+    if not stamp.exists() or stamp.read_text() != digest:
+        make(folder)
+        stamp.write_text(digest)
+
+
+def _digest(*files: Path) -> str:
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in (*MADE_FROM, *files))).hexdigest()
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Tests and `make` may ask at the same time."""
+    with Path(__file__).open("rb") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        yield
 
 
 def make_python(into: Path) -> None:
@@ -58,7 +89,7 @@ def make_python(into: Path) -> None:
 
 
 def make_typescript(into: Path) -> None:
-    """With what install_node_modules() installed."""
+    install_node_modules()
     program = NODE_MODULES / "@hey-api" / "openapi-ts" / "bin" / "run.js"
     config = TYPESCRIPT / "openapi-ts.config.mjs"
     node(str(program), "--file", str(config), "--input", str(SCHEMA), "--output", str(into), "--silent")

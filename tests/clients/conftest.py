@@ -1,5 +1,9 @@
 import pytest
 
+from clients.__main__ import make_clients
+
+make_clients()  # before the tests import them; there is nothing to do if `make clients` ran
+
 
 @pytest.fixture
 def token(transactional_db) -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from clients.__main__ import make_clients
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -21,6 +23,14 @@ class Built:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("dist")
     build("--outdir", str(folder))
+    return Built(folder, *folder.glob("*.tar.gz"), *folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="session")
+def built_client(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    make_clients()
+    folder = tmp_path_factory.mktemp("client")
+    build("--outdir", str(folder), str(ROOT / "clients" / "python"))
     return Built(folder, *folder.glob("*.tar.gz"), *folder.glob("*.whl"))
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -19,6 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import tasks_app
+from clients.__main__ import HERE as CLIENTS
 from tests.support.clean_environment import asked_by, clean_environment
 from tests.support.stack import ROOT
 
@@ -26,7 +28,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CORE = [Requirement(line) for line in PROJECT["dependencies"]]
 EXTRAS = {name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()}
 # What only works with an extra, by the beginning of its path.
-CLIENT = "clients/python/punctual_client"
 NEEDS_EXTRA = {
     "tasks_app/admin/": "admin",
     "tasks_app/console/": "admin",
@@ -67,13 +68,12 @@ def in_git(folder: str) -> set[str]:
     return {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
 
 
-def test_the_wheel_has_every_file_of_tasks_app_and_the_client_and_nothing_else(built):
+def test_the_wheel_has_every_file_of_tasks_app_and_nothing_else(built):
     """It is made from the sdist, which loses and changes nothing on the way."""
     inside = {name: text for name, text in contents(built.wheel).items() if not name.startswith("django_punctual-")}
 
-    ours = in_git("tasks_app") | in_git(CLIENT)
-    assert inside == {name.removeprefix("clients/python/"): (ROOT / name).read_bytes() for name in ours}
-    assert {"tasks_app/py.typed", "punctual_client/py.typed"} <= inside.keys()
+    assert inside == {name: (ROOT / name).read_bytes() for name in in_git("tasks_app")}
+    assert "tasks_app/py.typed" in inside
 
 
 @pytest.mark.scale  # it makes a second wheel; of the first, the test above compares all but the metadata
@@ -86,11 +86,10 @@ def test_the_sdist_has_the_docs_and_no_other_code(built):
         inside = {name.partition("/")[2] for name in archive.getnames()}
 
     code = {name for name in inside if name.startswith(("tasks_app/", "clients/"))}
-    assert code == in_git("tasks_app") | in_git(CLIENT)
+    assert code == in_git("tasks_app")
     assert {name.partition("/")[0] for name in inside} == {
         *(
             "tasks_app",
-            "clients",
             "docs",
             "LICENSE",
             "README.md",
@@ -107,7 +106,7 @@ def test_the_metadata_says_what_it_is(built):
 
     assert (told["Name"], told["Version"]) == ("django-punctual", tasks_app.__version__)
     assert (told["License-Expression"], told["License-File"]) == ("Apache-2.0", "LICENSE")
-    assert {"admin", "api", "embedded", "client"} <= set(told.get_all("Provides-Extra"))
+    assert {"admin", "api", "embedded"} <= set(told.get_all("Provides-Extra"))
     assert "Typing :: Typed" in told.get_all("Classifier")
     assert told.get_payload().startswith("# Punctual\n")
 
@@ -133,12 +132,16 @@ def test_the_checkout_runs_on_versions_that_the_package_allows():
         assert one.specifier.contains(pinned[name]), f"{one} doesn't allow {pinned[name]}"
 
 
-def test_the_client_works_where_there_is_nothing_of_the_scheduler(built, tmp_path):
-    programs = clean_environment(tmp_path / "env", PROJECT["optional-dependencies"]["client"])
-    with zipfile.ZipFile(built.wheel) as archive:
-        archive.extractall(
-            tmp_path / "wheel", [name for name in archive.namelist() if name.startswith("punctual_client/")]
-        )
+def test_the_client_has_a_wheel_of_its_own_that_works_without_anything_of_the_scheduler(built_client, tmp_path):
+    inside = {name: text for name, text in contents(built_client.wheel).items() if ".dist-info/" not in name}
+    folder = CLIENTS / "python"
+    ours = [one for one in (folder / "punctual_client").rglob("*") if one.suffix in (".py", ".typed")]
+    assert inside == {one.relative_to(folder).as_posix(): one.read_bytes() for one in ours}
+    assert "punctual_client/generated/operations.py" in inside
+
+    programs = clean_environment(tmp_path / "env", asked_by(built_client.wheel))
+    with zipfile.ZipFile(built_client.wheel) as archive:
+        archive.extractall(tmp_path / "wheel")
     use = (
         "import importlib.util, punctual_client; assert importlib.util.find_spec('django') is None; "
         "print(punctual_client.TaskIn('A', 'a').to_dict(), punctual_client.Punctual('https://x', 'y').close())"
@@ -148,6 +151,16 @@ def test_the_client_works_where_there_is_nothing_of_the_scheduler(built, tmp_pat
     )
 
     assert tried.stdout == "{'task_type': 'A', 'key': 'a'} None\n", tried.stderr
+
+
+def test_the_client_is_not_built_without_its_generated_part(tmp_path):
+    folder = tmp_path / "python"
+    shutil.copytree(CLIENTS / "python", folder, ignore=shutil.ignore_patterns("generated"))
+    refused = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--wheel", str(folder)], capture_output=True, text=True
+    )
+
+    assert refused.returncode and "Run `make clients` in the checkout first" in refused.stdout + refused.stderr
 
 
 SETTINGS = """
