@@ -11,7 +11,7 @@ from django.db import migrations, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 
-FIRST_THAT_COUNTS = 22
+FIRST_THAT_COUNTS = 2
 LARGE = {
     *("scheduletask", "taskbatch", "taskattempt", "outboxevent", "dlqentry", "unitrevision", "auditentry"),
     *("jobdefinition", "jobcursor", "idempotencyrecord"),

@@ -76,8 +76,8 @@ def names_of(node: ast.stmt) -> list[str]:
 
 @cache
 def relations() -> set[str]:
-    """Tables and views, of the models and of migrations."""
-    made = (path.read_text() for path in ROOT.glob("*/migrations/0*.py"))
+    """Tables and views, of the models and of the SQL beside them."""
+    made = (path.read_text() for path in ROOT.glob("*/models/sql/*.sql"))
     return {model._meta.db_table for model in apps.get_models()} | {
         name for text in made for name in MADE.findall(text)
     }

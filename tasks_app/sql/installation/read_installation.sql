@@ -1,5 +1,5 @@
--- read_installation: the row, with its ages as of now, and the signs of life; a beat of the version before this table gives
--- its own in the row itself. No row: nothing of this installation has looked yet.
+-- read_installation: the row, with its ages as of now, and the signs of life. No row: no process of this installation has
+-- recorded itself yet.
 SELECT i.uid, i.environment, i.facts::text, i.state, i.reason, i.since, i.changed_by, beat.at, i.held_before,
        i.held_lanes::text[], i.silent_since, i.answer::text, date_part('epoch', clock_timestamp() - beat.at)::float8,
        date_part('epoch', clock_timestamp()
@@ -13,6 +13,6 @@ SELECT i.uid, i.environment, i.facts::text, i.state, i.reason, i.since, i.change
                              WHERE n.kind = 'BEAT' AND n.site = coalesce(i.next_site, i.site))))::float8
 FROM punctual_installation i
 CROSS JOIN LATERAL (
-    SELECT greatest(i.seen_at, (SELECT s.at FROM punctual_sign s WHERE s.kind = 'beat' AND s.address = '')) AS at
+    SELECT (SELECT s.at FROM punctual_sign s WHERE s.kind = 'beat' AND s.address = '') AS at
 ) AS beat
 WHERE i.id = 1
