@@ -16,7 +16,7 @@ def refuse(using: str, **_: Any) -> None:
     if applied - {FIRST} and LAST not in applied:
         raise CommandError(
             f"An earlier checkout of Punctual made this database; its last migration is {max(applied)}. One initial "
-            "migration has replaced them all, so this version cannot migrate it. To start again, rename the data folder "
+            "migration has replaced them, so this version cannot migrate it. To start again, rename the data folder "
             "(.punctual for `make up`) or use an empty database. To keep the data, check out commit "
             f"{LAST_COMMIT}, run `manage.py migrate` there, and return to this version."
         )
