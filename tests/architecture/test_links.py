@@ -30,5 +30,15 @@ def test_every_link_to_a_file_or_heading_is_right():
     assert [(page.name, link) for page, link in local if leads_nowhere(page, link)] == []
 
 
+def test_the_table_of_contents_has_every_page():
+    docs = ROOT / "docs"
+    listed = set(re.findall(r"\]\(([^)\s#]+)", (docs / "README.md").read_text()))
+    folders = {"moving"}  # listed as a whole
+    pages = {str(page.relative_to(docs)) for page in docs.rglob("*.md") if page.parent.name not in folders}
+
+    assert listed & folders == folders
+    assert pages - listed == {"README.md"}
+
+
 def test_the_page_about_the_kernel_is_short():
     assert len((ROOT / "docs" / "kernel.md").read_bytes()) <= 12 * 1024
