@@ -48,8 +48,8 @@ MINUTE = timedelta(minutes=1)
 
 
 def test_s18_1_a_coupon_job_fires_every_5_minutes_of_singles_day():
-    """That 95 % of its runs start within 1.8 s is for a benchmark (`python -m bench punctual`, `herd`): a test measures
-    no time. The figures distinguish 1.8 s: tasks that start 1.6 s late have a p95 below it, later ones above."""
+    """That 95 % of its runs start within 1.8 s is a goal of `python -m bench midnight`: a test measures no time. The
+    figures distinguish 1.8 s: tasks that start 1.6 s late have a p95 below it, later ones above."""
     job = make("coupon_job", cron="0 */5 * * * ?", timezone="Asia/Shanghai", lane="critical")
     day = datetime(2026, 11, 10, 16, tzinfo=UTC)  # midnight there
     fires = job.schedule.until(day, day + timedelta(days=1), 1_000)
