@@ -5,7 +5,7 @@ import json
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.audit_chain import canonical, moment, parsed
 from tasks_app.core.audit_keys import AuditKeys
@@ -116,7 +116,9 @@ class Anchors:
         return (Told(*row) for row in rows)
 
     def last_place(self, tenant: str) -> int:
-        return self._kept.execute("SELECT coalesce(max(place), 0) FROM told WHERE tenant = ?", [tenant]).fetchone()[0]
+        found = self._kept.execute("SELECT coalesce(max(place), 0) FROM told WHERE tenant = ?", [tenant])
+        last: int = found.fetchone()[0]
+        return last
 
     def tenants(self) -> list[str]:
         return [tenant for (tenant,) in self._kept.execute("SELECT DISTINCT tenant FROM told ORDER BY tenant")]
@@ -124,7 +126,7 @@ class Anchors:
     def _one(self, line: str) -> Generator[Finding, None, int]:
         """Returns its number; 0: it is none that counts."""
         try:
-            told = parsed(line)
+            told: dict[str, Any] = parsed(line)
             no, at, key_id, signature = int(told["no"]), told["at"], told["key"], told.pop("signature")
             heads, loss = [_head(one) for one in told["trails"]], _loss(told.get("after_loss"))
             gone_before = moment(instant(at) - timedelta(days=float(told.get("kept_days", KEPT_DAYS))))
@@ -151,7 +153,7 @@ class Anchors:
         return no
 
     def _in_a_row(self) -> Iterator[Finding]:
-        before: tuple | None = None
+        before: tuple[int, str] | None = None
         for no, hash_, previous in self._kept.execute("SELECT no, hash, previous FROM anchor ORDER BY no"):
             if before is not None and no > before[0] + 1:
                 yield _of_anchors(f"anchors {before[0] + 1} to {no - 1} are missing")
@@ -186,13 +188,13 @@ def _newest() -> int:
     return next((no for no, *_ in run("last_anchor", {})), 0)
 
 
-def _loss(told: dict | None) -> str | None:
+def _loss(told: dict[str, Any] | None) -> str | None:
     if told is None:
         return None
     return json.dumps({"last_good": int(told["last_good"]), "by": str(told["by"]), "reason": str(told["reason"])})
 
 
-def _head(one: dict) -> tuple:
+def _head(one: dict[str, Any]) -> tuple[object, ...]:
     floor = int(one["floor"])
     return one["tenant"], int(one["place"]), one["hash"], floor, one["floor_hash"], one["oldest"]
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import chain
+from typing import Any
 
 from tasks_app.core.audit_chain import FIELDS, VERSION, canonical, digest_of, link_hash, moment, parsed
 from tasks_app.core.audit_keys import AuditKey, AuditKeys
@@ -39,13 +40,15 @@ def export(
 
 def problems_of_export(lines: Iterable[str], keys: AuditKeys) -> Iterator[str]:
     """A sentence for each thing that is wrong with an export; streamed."""
-    digest, entries, end, last, whole = hashlib.sha256(), 0, None, {}, False
+    digest, entries, whole = hashlib.sha256(), 0, False
+    end: dict[str, Any] | None = None
+    last: dict[str, tuple[int, str]] = {}
     for number, line in enumerate((line.rstrip("\n") for line in lines), start=1):
         if end is not None:
             yield f"Line {number}: there is something after the end."
             return
         try:
-            told = parsed(line)
+            told: dict[str, Any] = parsed(line)
             kind = told.get("kind")
             if kind == END:
                 end = told
@@ -110,7 +113,7 @@ def _trails(tenant: str | None) -> Iterator[tuple[str, int]]:
         after, first = rows[-1][0], False
 
 
-def _wrong(told: dict, last: dict[str, tuple[int, str]], whole: bool) -> Iterator[str]:
+def _wrong(told: dict[str, Any], last: dict[str, tuple[int, str]], whole: bool) -> Iterator[str]:
     """`whole`: nothing was left out for its time."""
     entry, place, trail = told["entry"], int(told["place"]), told["trail"]
     if entry is None:
