@@ -127,10 +127,11 @@ class Anchors:
         """Returns its number; 0: it is none that counts."""
         try:
             told: dict[str, Any] = parsed(line)
-            no, at, key_id, signature = int(told["no"]), told["at"], told["key"], told.pop("signature")
+            no, at, key_id, signature = int(told["no"]), told["at"], told["key"], str(told.pop("signature"))
+            signed = canonical(told).encode()
             heads, loss = [_head(one) for one in told["trails"]], _loss(told.get("after_loss"))
             gone_before = moment(instant(at) - timedelta(days=float(told.get("kept_days", KEPT_DAYS))))
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             # A crash may have cut it off; its number is then missing, or comes again.
             self._report.notes.append(f"A line of the anchors can't be read: {line[:40]!r}…")
             return 0
@@ -142,7 +143,7 @@ class Anchors:
             words = f"anchor {no} is signed with the key {key_id}, which is unknown here"
             yield _of_anchors(f'{words}. If it was one of yours, put its public half into PUNCTUAL["AUDIT_KEYS"].')
             return 0
-        if not key.has_signed(signature, canonical(told).encode()):
+        if not key.has_signed(signature, signed):
             yield _of_anchors(f"anchor {no} is not what the key {key_id} has signed")
             return 0
         hash_ = hashlib.sha256(canonical(told | {"signature": signature}).encode()).hexdigest()
