@@ -30,7 +30,7 @@ class Exact(str):
     __slots__ = ()
 
 
-def parsed(text: str) -> object:
+def parsed(text: str) -> Any:
     """JSON whose numbers stay as they are written."""
     return json.loads(text, parse_float=Exact, parse_int=Exact, parse_constant=Exact)
 

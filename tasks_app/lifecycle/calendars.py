@@ -6,6 +6,7 @@ planner: jobs/replanning.py.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from datetime import date
 from typing import Any
 from uuid import uuid4
 
@@ -24,6 +25,7 @@ from tasks_app.models.calendar import CALENDAR_NAME_LENGTH
 from tasks_app.sql import run
 
 MOST_CALENDARS = 1_000  # of one tenant
+_Given = Mapping[date, str] | Mapping[str, str] | Sequence[date | str]
 _DAYS = ("weekdays", "days_off", "working_days")
 
 
@@ -33,8 +35,8 @@ class CalendarRequest:
 
     name: str
     weekdays: Sequence[int | str] = ()  # off in every week: 6 or "Saturday"
-    days_off: Mapping[object, str] | Sequence[object] = ()
-    working_days: Mapping[object, str] | Sequence[object] = ()  # on which people work though the weekday is off
+    days_off: _Given = ()
+    working_days: _Given = ()  # on which people work though the weekday is off
 
 
 FIELDS = tuple(field.name for field in fields(CalendarRequest))
@@ -112,7 +114,7 @@ def delete(
 
 def add_days(
     name: str,
-    days: Mapping[object, str],
+    days: Mapping[date, str],
     operator: Operator,
     *,
     tenant: str = DEFAULT_TENANT,

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from types import EllipsisType
+from typing import Any
 
 from django.db.models import BooleanField, ExpressionWrapper, Func, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
@@ -24,14 +25,13 @@ from tasks_app.core.roles import (
     refuse_more,
     up_to,
 )
-from tasks_app.core.tenants import INTERNAL_TENANT
+from tasks_app.core.tenants import INTERNAL_TENANT, TENANT_LENGTH
 from tasks_app.database import atomic
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.quotas import refuse_archived
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.lifecycle.tenants import know
 from tasks_app.models import ApiToken, Tenant
-from tasks_app.models.schedule_task import TENANT_LENGTH
 from tasks_app.sql import run
 
 from .callers import Caller
@@ -120,7 +120,7 @@ def change(
     return token, True
 
 
-def _as_columns(rights: frozenset[Right]) -> dict[str, object]:
+def _as_columns(rights: frozenset[Right]) -> dict[str, Any]:
     """To web processes that know no rights, it may write only if it may change everything."""
     return {"can_write": Right.OPERATE in rights, "right": highest(rights)}
 
@@ -132,7 +132,7 @@ def _refuse_closed(granter: Caller | None, types: Sequence[str] | None) -> None:
             granter.refuse_closed_type(one)
 
 
-def _refuse_beyond(granter: Caller | None, tenant: str, given: dict, until: datetime | None) -> None:
+def _refuse_beyond(granter: Caller | None, tenant: str, given: dict[str, Any], until: datetime | None) -> None:
     """Nobody hands out more than they have, nor anything of a tenant that is not theirs."""
     if granter is None:
         return
@@ -150,7 +150,7 @@ def issue_for_metrics(name: str, operator: Operator, *, days: float | None = Non
     return _issued(name, operator, days, {"tenant": METRICS_TENANT, "types": [], "lanes": [], "metrics": True})
 
 
-def _issued(name: str, operator: Operator, days: float | None, rights: dict) -> tuple[ApiToken, str]:
+def _issued(name: str, operator: Operator, days: float | None, rights: dict[str, Any]) -> tuple[ApiToken, str]:
     text = PREFIX + secrets.token_urlsafe(32)
     expires_at = _end(days)
     with atomic(savepoint=False):
@@ -230,7 +230,7 @@ def _valid(text: str, *, metrics: bool) -> ApiToken | None:
     if not text.startswith(PREFIX) or len(text) > 100:
         return None
     # By its hash: nothing of the token is compared character by character.
-    token = (
+    token: ApiToken | None = (
         ApiToken.objects.filter(digest=digest_of(text), revoked_at__isnull=True, metrics=metrics)
         .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=Now()))
         .annotate(unnoted=_UNNOTED, suspended=_SUSPENDED, calls_per_minute=_CALLS)

@@ -19,6 +19,8 @@ from tasks_app.core.firings import MISSED_SECONDS
 from tasks_app.core.graphs import descendants_of
 from tasks_app.core.jobs import Overlap, again_key, manual_key
 from tasks_app.core.retention import RetentionClass
+from tasks_app.core.schedule import Schedule
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.campaign_browse import with_holds
 from tasks_app.engine.watch.forecast import Forecast, forecast, read_load
@@ -30,7 +32,6 @@ from tasks_app.lifecycle.jobs.lock import database_now, number_of, unknown
 from tasks_app.lifecycle.past import retention_of
 from tasks_app.lifecycle.request import checked_instant
 from tasks_app.models import AnyTask, Backfill, Campaign, JobDefinition
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 from .campaigns import Pace
@@ -125,7 +126,8 @@ def start(request: BackfillRequest, operator: Operator, pace: Pace = Pace()) -> 
 
     Called again with the same operation it returns the campaign that there is.
     """
-    if (before := Campaign.objects.filter(operation=operator.operation).first()) is not None:
+    before: Campaign | None = Campaign.objects.filter(operation=operator.operation).first()
+    if before is not None:
         return before
     found = _Search(request, pace)
     if not found.chosen:
@@ -325,7 +327,7 @@ def _by_type(jobs: Counter[int]) -> Counter[str]:
     return counts
 
 
-def _schedule_of(job: JobDefinition):
+def _schedule_of(job: JobDefinition) -> Schedule:
     try:
         return job.schedule
     except InvalidTask as error:
@@ -337,7 +339,7 @@ def _retention(job: JobDefinition) -> RetentionClass:
     return retention_of(job.tenant, job.task_type)
 
 
-def _checked_which(which: object) -> Which:
+def _checked_which(which: str) -> Which:
     if which not in list(Which):
         raise InvalidTask(f"which={shown(which)} is unknown; use {', '.join(Which)}.")
     return Which(which)

@@ -3,8 +3,8 @@
 Nothing is done here that `schedule` and an operator's order don't do: those are asked once, for all that is left.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from tasks_app.core.errors import NotAllowed, NotThere, PunctualError, ScheduleConflict
 from tasks_app.core.states import Status
@@ -26,6 +26,7 @@ from .owners import keep_units, own_of
 from .scheduling import scheduled
 
 Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
 class ScheduledOne(NamedTuple):
@@ -60,12 +61,12 @@ class _Row(NamedTuple):
 
 
 def schedule_each(
-    wanted: Sequence[Mapping[str, object] | PunctualError], asked: Caller
+    wanted: Sequence[Mapping[str, Any] | PunctualError], asked: Caller
 ) -> list[ScheduledOne | PunctualError]:
     """Each of these for the caller's tenant; a mapping has `task_type`, `key` and any option of schedule()."""
     closed: dict[str, PunctualError | None] = {}
 
-    def request_of(one: Mapping[str, object]) -> Request:
+    def request_of(one: Mapping[str, Any]) -> Request:
         task_type = str(one["task_type"])
         if task_type not in closed:
             closed[task_type] = _refusal(asked.refuse_closed_type, task_type)
@@ -88,27 +89,27 @@ def cancel_each(
     wanted: Sequence[Target | PunctualError], asked: Caller, operator: Operator
 ) -> list[CancelledOne | PunctualError]:
     """Cancel what is live of these. A unit whose task was replaced meanwhile is looked up again."""
-    answers: dict[Target, CancelledOne | PunctualError | None]
-    answers = {one: None for one in wanted if isinstance(one, Target)}
+    targets = list(dict.fromkeys(one for one in wanted if isinstance(one, Target)))
+    answers: dict[Target, CancelledOne | PunctualError] = {}
     with atomic(savepoint=False):
-        left = list(answers)
+        left = targets
         for _ in range(ROUNDS):
-            left = [target for target, answer in answers.items() if answer is None]
+            left = [target for target in targets if target not in answers]
             if not left:
                 return [answers[one] if isinstance(one, Target) else one for one in wanted]
             answers |= _cancel_round(left, asked, operator)
         raise ScheduleConflict(f"{left[0]} was replaced again and again while it was being cancelled. Try again.")
 
 
-def _refusal(check, *given: object) -> PunctualError | None:
+def _refusal(check: Callable[[str], None], given: str) -> PunctualError | None:
     try:
-        check(*given)
+        check(given)
     except PunctualError as error:
         return error
     return None
 
 
-def _tried(verb, one: Given | PunctualError):
+def _tried(verb: Callable[[Given], Made], one: Given | PunctualError) -> Made | PunctualError:
     if isinstance(one, PunctualError):
         return one
     try:
@@ -128,8 +129,8 @@ def _scheduled(requests: Sequence[Request]) -> Iterable[ScheduledOne]:
 
 def _cancel_round(
     targets: Sequence[Target], asked: Caller, operator: Operator
-) -> dict[Target, CancelledOne | PunctualError | None]:
-    """What became of each target; None: another task has taken its place, so it has to be looked up again."""
+) -> dict[Target, CancelledOne | PunctualError]:
+    """What became of each target. One that is missing was replaced by another task: it has to be read again."""
     rows = _rows(targets, asked.tenant)
     own = own_of(asked.name, {row.task.id: row.task for row in rows.values()}.values()) if asked.owns_only else None
 
@@ -146,10 +147,11 @@ def _cancel_round(
     found = {target: _tried(allowed, target) for target in targets}
     ids = sorted({row.id for row in found.values() if isinstance(row, _Row)})
     done = cancel_tasks(ids, operator).answers if ids else {}
-    return {
+    answers = {
         target: _answer(target, done.get(row.id), row) if isinstance(row, _Row) else row
         for target, row in found.items()
     }
+    return {target: answer for target, answer in answers.items() if answer is not None}
 
 
 def _answer(target: Target, answer: Answer | None, row: _Row) -> CancelledOne | PunctualError | None:

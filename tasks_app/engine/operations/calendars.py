@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.ics_file import MOST_BYTES, Read, read_days
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.calendars import CalendarRequest, add_days
 from tasks_app.lifecycle.calendars import create as create_calendar
 from tasks_app.lifecycle.calendars import delete as delete_calendar
 from tasks_app.lifecycle.calendars import edit as edit_calendar
 from tasks_app.models import Calendar
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 __all__ = [

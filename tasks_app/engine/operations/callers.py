@@ -1,8 +1,9 @@
 """Who calls the API, for which tenant, and what is open to them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import LaneClosed, NotForTenants, TypeClosed
@@ -55,7 +56,7 @@ class Caller:
             "everywhere": self.everywhere,
         }
 
-    def covers(self, reach: dict) -> bool:
+    def covers(self, reach: Mapping[str, Any]) -> bool:
         """Whether it has all rights of the first caller. If it may change only its own, it must be the first caller."""
         return (
             self.rights >= set(reach["rights"])

@@ -97,7 +97,8 @@ def undo_operation(
 ) -> Campaign:
     """A campaign that puts back what an order has moved or cancelled: each task of it that has not begun, and that
     nobody has changed since. `tenant`, `types`, `lanes`: of these only. NothingToDo if there is none."""
-    if (begun := Campaign.objects.filter(operation=operator.operation).first()) is not None:
+    begun: Campaign | None = Campaign.objects.filter(operation=operator.operation).first()
+    if begun is not None:
         return begun  # this very order was sent before
     if (why := why_no_undo(operation, tenant)) is not None:
         raise NothingToDo(why)

@@ -16,6 +16,7 @@ from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.instances import last_claimed
 from tasks_app.lifecycle.jobs.lock import database_now
+from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.models import AnyTask, ImportedSchedule, JobDefinition
 
 from .celery_beat_tables import Carried, in_their_database, lock_tables, read, switch_off, switch_on
@@ -75,18 +76,20 @@ class _Import:
     def _one(self, one: Carried) -> Told:
         if one.id in self.records:
             return self._known(one, self.records[one.id])
-        if one.refused:
+        if one.request is None:
             return self._untouched(one, LEFT if one.over else REFUSED, one.refused)
         if one.name in self.there:
             return self._taken(one, self.there[one.name])
         try:
-            job = None if self.dry_run else self._create(one)
+            job = None if self.dry_run else self._create(one, one.request)
         except NameTaken:
             return self._untouched(one, REFUSED, "a job with this name was created just now. Run this again")
         if one.enabled:
             self.off.append(one)
         says, schedule = (f"{self._will} switched off", "switched off") if one.enabled else ("was off", "stays off")
-        return Told(one.name, DONE, f"{_in_words(one)}; its schedule {says}", schedule, job and job.id, one.lost)
+        return Told(
+            one.name, DONE, f"{_in_words(one, one.request)}; its schedule {says}", schedule, job and job.id, one.lost
+        )
 
     def _known(self, one: Carried, record: ImportedSchedule) -> Told:
         job = self.imported.get(record.job)
@@ -119,10 +122,10 @@ class _Import:
         words = f"job {job.id} is there already, and its schedule was still on; it {self._will} switched off"
         return Told(one.name, LEFT, words, "switched off", job.id)
 
-    def _create(self, one: Carried) -> JobDefinition:
+    def _create(self, one: Carried, request: JobRequest) -> JobDefinition:
         """One that is disabled is paused in the same transaction, so that nothing of it can run."""
         with atomic():
-            job = create_job(one.request, _by("carried over from django-celery-beat"), tenant=self.tenant)
+            job = create_job(request, _by("carried over from django-celery-beat"), tenant=self.tenant)
             if not one.enabled:
                 job = verbs.pause(job.id, _by("disabled in django-celery-beat"), tenant=self.tenant).job
         self._remember(one, job, job.revision)
@@ -208,15 +211,15 @@ class _Undo:
 
 
 def _has_run(job_id: int) -> bool:
-    return AnyTask.objects.filter(job=job_id, claimed_due__isnull=False).exists()
+    has_run: bool = AnyTask.objects.filter(job=job_id, claimed_due__isnull=False).exists()
+    return has_run
 
 
-def _in_words(one: Carried) -> str:
-    request = one.request
+def _in_words(one: Carried, request: JobRequest) -> str:
     when = request.cron or (f"every {request.every} s" if request.every else f"once at {request.at}")
     paused = "" if one.enabled else ", paused"
     lost = f" (not carried over: {'; '.join(one.lost)})" if one.lost else ""
-    return f"{request.payload['task']}, {when} {request.timezone}{paused}{lost}"
+    return f"{one.task}, {when} {request.timezone}{paused}{lost}"
 
 
 def _audit_switch(verb: str, outcome: str, schedules: Iterable[Carried]) -> None:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.db import DEFAULT_DB_ALIAS, connections, router, transaction
@@ -16,7 +17,7 @@ from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle.jobs.request import JobRequest, columns
-from tasks_app.sql import execute
+from tasks_app.sql import Row, execute
 
 TABLE = "django_celery_beat_periodictask"
 _CHANGES = "django_celery_beat_periodictasks"
@@ -34,12 +35,27 @@ ORDER BY p.id
 """
 
 
+class _Periodic(NamedTuple):
+    """A periodic task as its tables have it. It has one schedule; the others are None."""
+
+    task: dict[str, Any]
+    crontab: dict[str, Any] | None
+    interval: dict[str, Any] | None
+    clocked: dict[str, Any] | None
+    clocked_time: datetime | None
+    start_time: datetime | None
+    expires: datetime | None
+    last_run_at: datetime | None
+    fingerprint: str
+
+
 @dataclass
 class Carried:
     """One periodic task: the job it becomes, and what is lost on the way."""
 
     id: int
     name: str
+    task: str  # of Celery
     enabled: bool
     once: bool
     last_run_at: datetime | None
@@ -63,19 +79,21 @@ def why_unreadable() -> str:
     return ""
 
 
-def in_their_database() -> AbstractContextManager:
+def in_their_database() -> AbstractContextManager[None]:
     """A transaction where the tables are, which may be another database than ours."""
-    return transaction.atomic(_database())
+    theirs: AbstractContextManager[None] = transaction.atomic(_database())
+    return theirs
 
 
 def _database() -> str:
-    if not apps.is_installed("django_celery_beat"):
-        return DEFAULT_DB_ALIAS
-    return router.db_for_write(apps.get_model("django_celery_beat", "PeriodicTask"))
+    alias: str = DEFAULT_DB_ALIAS
+    if apps.is_installed("django_celery_beat"):
+        alias = router.db_for_write(apps.get_model("django_celery_beat", "PeriodicTask"))
+    return alias
 
 
 def read() -> list[Carried]:
-    return [_carried(*row) for row in _execute(_ROWS, {"of_runs": _OF_RUNS})]
+    return [_carried(_Periodic(*row)) for row in _execute(_ROWS, {"of_runs": _OF_RUNS})]
 
 
 def lock_tables() -> None:
@@ -113,13 +131,14 @@ def _tell_beats() -> None:
     )
 
 
-def _execute(statement: str, params: dict[str, object]) -> list[tuple]:
+def _execute(statement: str, params: dict[str, object]) -> list[Row]:
     return execute(statement, params, using=_database())
 
 
-def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires, last_run_at, fingerprint) -> Carried:
-    once = bool(task["one_off"] or clocked)
-    found = Carried(task["id"], task["name"], task["enabled"], once, last_run_at, fingerprint)
+def _carried(row: _Periodic) -> Carried:
+    task = row.task
+    once = bool(task["one_off"] or row.clocked)
+    found = Carried(task["id"], task["name"], task["task"], task["enabled"], once, row.last_run_at, row.fingerprint)
     if task["task"].startswith("celery."):
         # Every beat of Celery makes such a one for itself.
         found.over, found.refused = True, "one of Celery's own tasks, which stays with Celery"
@@ -128,8 +147,8 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
         payload = {"task": task["task"], "args": json.loads(task["args"] or "[]")}
         payload["kwargs"] = json.loads(task["kwargs"] or "{}")
         celery_call(payload)
-        when = _when(crontab, interval, clocked_time if clocked else None)
-        if clocked and not found.enabled and clocked_time <= timezone.now():
+        when = _when(row)
+        if row.clocked_time is not None and not found.enabled and row.clocked_time <= timezone.now():
             found.over = True
             raise InvalidTask("its one time has passed, and it is disabled; left alone")
     except (InvalidTask, ValueError) as error:
@@ -148,10 +167,10 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
         task_type=CELERY_TASK,
         payload=payload,
         lane=lane,
-        start_at=_next_run(last_run_at, when) or start_time,
-        end_at=expires,
+        start_at=_next_run(row.last_run_at, when) or row.start_time,
+        end_at=row.expires,
         expires_after=task.get("expire_seconds"),
-        max_runs=1 if task["one_off"] and not clocked else None,
+        max_runs=1 if task["one_off"] and not row.clocked else None,
         **when,
     )
     try:
@@ -161,26 +180,25 @@ def _carried(task, crontab, interval, clocked, clocked_time, start_time, expires
     return found
 
 
-def _next_run(last_run_at: datetime | None, when: dict) -> datetime | None:
+def _next_run(last_run_at: datetime | None, when: dict[str, Any]) -> datetime | None:
     """An interval goes on from its last run, as it does in Celery: one of a week does not begin anew."""
     if "every" not in when or last_run_at is None:
         return None
     return last_run_at + timedelta(seconds=when["every"])
 
 
-def _when(crontab: dict | None, interval: dict | None, clocked_time) -> dict:
-    if clocked_time is not None:
-        return {"at": clocked_time}
-    if interval is not None:
-        seconds = interval["every"] * _PERIODS[interval["period"]]
+def _when(row: _Periodic) -> dict[str, Any]:
+    if row.clocked_time is not None:
+        return {"at": row.clocked_time}
+    if row.interval is not None:
+        every, period = row.interval["every"], row.interval["period"]
+        seconds = every * _PERIODS[period]
         if seconds.denominator != 1:
-            raise InvalidTask(
-                f"an interval of {interval['every']} {interval['period']} is not a whole number of seconds"
-            )
+            raise InvalidTask(f"an interval of {every} {period} is not a whole number of seconds")
         return {"every": int(seconds)}
-    if crontab is None:
+    if row.crontab is None:
         raise InvalidTask("a solar schedule has no counterpart here")
     names = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
     # Celery wants both days to match, as our six fields do; and it reads only the first three letters of a name.
-    fields = [re.sub(r"([a-zA-Z]{3})[a-zA-Z]*", r"\1", str(crontab[name]).replace(" ", "")) for name in names]
-    return {"cron": " ".join(["0", *fields]), "timezone": crontab["timezone"]}
+    fields = [re.sub(r"([a-zA-Z]{3})[a-zA-Z]*", r"\1", str(row.crontab[name]).replace(" ", "")) for name in names]
+    return {"cron": " ".join(["0", *fields]), "timezone": row.crontab["timezone"]}

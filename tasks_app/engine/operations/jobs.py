@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from tasks_app.core.jobs import OnResume, Overlap
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.database import atomic
 from tasks_app.engine import tracing
 from tasks_app.engine.turns import give_turns_on_commit
@@ -15,7 +16,6 @@ from tasks_app.lifecycle.jobs.overrides import Overridden
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.lifecycle.jobs.verbs import Changed
 from tasks_app.models import AuditEntry, JobDefinition
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.sql import run
 
 

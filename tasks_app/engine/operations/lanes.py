@@ -17,6 +17,7 @@ def pause(lane: str, *, reason: str, by: str) -> bool:
     operator = Operator(by, reason)
     with atomic(savepoint=False):
         note = {"reason": reason, "paused_by": by}
+        created: bool
         _, created = LanePause.objects.get_or_create(lane=lane, defaults=note)
         if created:
             audit(operator, "pause", [Entry(f"lane {lane}", "paused")])

@@ -51,7 +51,8 @@ def deal_with(
         found = tasks_of(_few(letters), wanted)
         if not found:
             raise NothingToDo("None of these dead letters is open any more; nothing was changed.")
-        pages, words = [found], f"{len(found)} dead letters chosen one by one" if len(found) > 1 else "1 dead letter"
+        pages: Iterable[Sequence[int]] = [found]
+        words = f"{len(found)} dead letters chosen one by one" if len(found) > 1 else "1 dead letter"
     else:
         pages, words = walk_tasks(wanted), wanted.words
     # With a savepoint: a caller's own transaction goes on if the order is refused.

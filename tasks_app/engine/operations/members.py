@@ -1,8 +1,10 @@
 """What a person may do, and who makes whom a member: nobody grants more than they have, nor where they may not."""
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.db.models import Q
 
 from tasks_app.core.errors import InvalidTask, NotAllowed, NotThere
@@ -21,7 +23,16 @@ OPERATE = ("tasks_app.operate_jobdefinition", "tasks_app.operate_scheduletask")
 ADMINISTER = ("tasks_app.operate_membership", "tasks_app.operate_apitoken")
 
 
-def rights_of(user: object) -> Rights:
+class Person(Protocol):
+    """A user, of whatever model, or one who has not logged in."""
+
+    @property
+    def pk(self) -> object: ...
+
+    def has_perm(self, perm: str) -> bool: ...
+
+
+def rights_of(user: Person) -> Rights:
     """What this person may do, and where: by Django's permissions everywhere, and by their roles in tenants.
 
     A superuser is the administrator of the platform. Whoever may not enter the console has no rights.
@@ -32,7 +43,7 @@ def rights_of(user: object) -> Rights:
     return Rights(everywhere(user), {tenant: Role(role) for tenant, role in rows})
 
 
-def everywhere(user: object) -> frozenset[Right]:
+def everywhere(user: Person) -> frozenset[Right]:
     """In all tenants. One who sees only tasks, or only jobs, has none of these, and what the pages of Django show."""
     if not all(user.has_perm(one) for one in VIEW):
         return frozenset()
@@ -61,7 +72,7 @@ def revoke(tenant: str, username: str, operator: Operator, *, granter: Caller | 
         return members.revoke(tenant, username, operator)
 
 
-def set_memberships(user: object, wanted: Mapping[str, object], *, source: str, by: str = "") -> None:
+def set_memberships(user: AbstractBaseUser, wanted: Mapping[str, object], *, source: str, by: str = "") -> None:
     """These are the roles, by tenant, that `source` gives the user: what it gave before and gives no longer is revoked.
 
     What was granted by hand, or by another source, stays as it is. For single sign-on: call it at each login.
@@ -82,11 +93,11 @@ def set_memberships(user: object, wanted: Mapping[str, object], *, source: str, 
                 members.revoke(tenant, row.username, Operator(by or source, reason))
 
 
-def user_named(username: str) -> object:
+def user_named(username: str) -> AbstractBaseUser:
     """NotThere if there is none, or it is inactive."""
     users = get_user_model()
     clean = username.replace("\0", "")[:150]
-    user = users._default_manager.filter(**{users.USERNAME_FIELD: clean}).first()
+    user: AbstractBaseUser | None = users._default_manager.filter(**{users.USERNAME_FIELD: clean}).first()
     if user is None or not user.is_active:
         raise NotThere(f"there is no active user {username[:150]!r}. Make one, or have them log in once.")
     return user

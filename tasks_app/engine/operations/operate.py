@@ -34,7 +34,7 @@ class Preview:
     complete: bool  # False: there are more, the count was given up
 
     @property
-    def counts(self) -> Counter:
+    def counts(self) -> Counter[Answer]:
         return Counter({answer: sum(one.count for one in found.values()) for answer, found in self.tallies.items()})
 
     @property
@@ -44,7 +44,7 @@ class Preview:
     @property
     def kinds(self) -> list[tuple[str, str, int]]:
         """Of what would be acted on: how many tasks of which type and in which lane, the most first."""
-        kinds: Counter = Counter()
+        kinds: Counter[tuple[str, str]] = Counter()
         for alike, one in self._acted_on():
             kinds[alike.task_type, alike.lane] += one.count
         return [(*kind, count) for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))]

@@ -50,7 +50,7 @@ def _reschedule(request: Request, operator: Operator, revision: int | None, *, o
             return Rescheduled(None, only)
         [done] = scheduled(schedule.reschedule, [request], operator.name)
         if done.outcome in _AUDITED:
-            detail = {"at": request.at.isoformat(), "revision": revision}
+            detail = {"at": request.at and request.at.isoformat(), "revision": revision}
             tenant, task_type, _ = request.unit
             entry = Entry(f"task {done.task_id}", _AUDITED[done.outcome], done.task_id, detail, tenant, task_type)
             audit(operator, Verb.MOVE, [entry])

@@ -77,9 +77,9 @@ def _tries(row: TaskFields) -> list[Part]:
 def _logs(row: TaskFields) -> list[Part]:
     found = []
     for one in TaskLog.objects.filter(task_id=row.id).order_by("-id")[:LOGS]:
-        hidden = [line for line in lines_of(one) if isinstance(line.text, Encrypted)]
-        texts = open_texts(row.tenant, row.id, "log", [line.text for line in hidden])
-        lines = [f"{line.at:%H:%M:%S} {line.level} {text}" for line, text in zip(hidden, texts, strict=True)]
+        hidden = [(line, line.text) for line in lines_of(one) if isinstance(line.text, Encrypted)]
+        texts = open_texts(row.tenant, row.id, "log", [sealed for _, sealed in hidden])
+        lines = [f"{line.at:%H:%M:%S} {line.level} {text}" for (line, _), text in zip(hidden, texts, strict=True)]
         if lines:
             found.append(Part(Hidden.LOG, "\n".join(lines), one.attempt))
     return found

@@ -63,7 +63,7 @@ def _order(
         fresh = new_row(name, subject)
         given = {one: getattr(fresh, one) for one in ("stage", "relapses", "figures", "order", "order_stage")}
         Safeguard.objects.get_or_create(name=name, subject=subject, defaults=given)
-        row = Safeguard.objects.select_for_update().get(name=name, subject=subject)
+        row: Safeguard = Safeguard.objects.select_for_update().get(name=name, subject=subject)
         ((now,),) = run("clock", {})
         row.order, row.order_stage = order, stage
         row.order_until = None if seconds is None else now + timedelta(seconds=seconds)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
@@ -20,16 +21,16 @@ from tasks_app.lifecycle.together import Changed, RowChange, reschedule_with
 def requests_of(
     one_request: Callable[..., Request],
     task_type: str,
-    tasks: Iterable[Mapping[str, object]],
-    common: Mapping[str, object],
+    tasks: Iterable[Mapping[str, Any]],
+    common: Mapping[str, Any],
 ) -> list[Request]:
     """Every input checked; an error says which one it was."""
     requests: list[Request] = []
-    like_the_first: Callable[[Mapping], Request] | None = None
+    like_the_first: Callable[[Mapping[str, Any]], Request] | None = None
     fields: Set[str] | None = None  # those of the first task, if others that have them can be built like it
     for number, one in enumerate(tasks):
         try:
-            if type(one) is dict and one.keys() == fields and one.get("at", ...) is not None:
+            if like_the_first and type(one) is dict and one.keys() == fields and one.get("at", ...) is not None:
                 requests.append(like_the_first(one))
                 continue
             requests.append(one_request(task_type, **{**common, **one}))
@@ -96,7 +97,7 @@ def rescheduled_with(change: RowChange, request: Request, params: Mapping[str, o
     if change.using != conf().DATABASE or tracing.traced_call():
         return None
     changed = reschedule_with(change, request, params, by)
-    if changed is not None and changed.task is not None:
+    if changed is not None and changed.task is not None and changed.task.due is not None:
         _wake(request.unit, changed.task.due)
     return changed
 

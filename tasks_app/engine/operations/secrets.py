@@ -69,7 +69,8 @@ def _rows(place: Place) -> Iterator[tuple[int, list[object], list[str] | str]]:
 
 def _write(place: Place, row_id: int, stored: list[str] | str, fresh: list[str] | str) -> int:
     same = place.model.objects.filter(id=row_id, **{place.column: stored})
-    return same.update(**{place.column: fresh})
+    written: int = same.update(**{place.column: fresh})
+    return written
 
 
 def _ours(stored: list[str] | str) -> list[str]:

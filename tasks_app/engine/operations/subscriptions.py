@@ -61,7 +61,7 @@ def change(
 
 def found(subscription_id: int) -> Subscription:
     """Raises NotThere."""
-    row = Subscription.objects.filter(id=subscription_id).first()
+    row: Subscription | None = Subscription.objects.filter(id=subscription_id).first()
     if row is None:
         raise NotThere(f"There is no subscription {subscription_id}.")
     return row

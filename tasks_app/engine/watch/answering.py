@@ -30,7 +30,7 @@ class Answering:
 
     @property
     def _age(self) -> str:
-        if self.last_change is None:
+        if self.last_change is None or self.last_change_seconds_ago is None:
             return "How old its last change is can't be told."
         ago = span(timedelta(seconds=max(1, round(self.last_change_seconds_ago))))
         at = f"{self.last_change.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

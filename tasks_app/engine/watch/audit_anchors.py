@@ -5,7 +5,7 @@ import json
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.audit_chain import canonical, moment, parsed
 from tasks_app.core.audit_keys import AuditKeys
@@ -116,7 +116,9 @@ class Anchors:
         return (Told(*row) for row in rows)
 
     def last_place(self, tenant: str) -> int:
-        return self._kept.execute("SELECT coalesce(max(place), 0) FROM told WHERE tenant = ?", [tenant]).fetchone()[0]
+        found = self._kept.execute("SELECT coalesce(max(place), 0) FROM told WHERE tenant = ?", [tenant])
+        last: int = found.fetchone()[0]
+        return last
 
     def tenants(self) -> list[str]:
         return [tenant for (tenant,) in self._kept.execute("SELECT DISTINCT tenant FROM told ORDER BY tenant")]
@@ -124,11 +126,12 @@ class Anchors:
     def _one(self, line: str) -> Generator[Finding, None, int]:
         """Returns its number; 0: it is none that counts."""
         try:
-            told = parsed(line)
-            no, at, key_id, signature = int(told["no"]), told["at"], told["key"], told.pop("signature")
+            told: dict[str, Any] = parsed(line)
+            no, at, key_id, signature = int(told["no"]), told["at"], told["key"], str(told.pop("signature"))
+            signed = canonical(told).encode()
             heads, loss = [_head(one) for one in told["trails"]], _loss(told.get("after_loss"))
             gone_before = moment(instant(at) - timedelta(days=float(told.get("kept_days", KEPT_DAYS))))
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             # A crash may have cut it off; its number is then missing, or comes again.
             self._report.notes.append(f"A line of the anchors can't be read: {line[:40]!r}…")
             return 0
@@ -140,7 +143,7 @@ class Anchors:
             words = f"anchor {no} is signed with the key {key_id}, which is unknown here"
             yield _of_anchors(f'{words}. If it was one of yours, put its public half into PUNCTUAL["AUDIT_KEYS"].')
             return 0
-        if not key.has_signed(signature, canonical(told).encode()):
+        if not key.has_signed(signature, signed):
             yield _of_anchors(f"anchor {no} is not what the key {key_id} has signed")
             return 0
         hash_ = hashlib.sha256(canonical(told | {"signature": signature}).encode()).hexdigest()
@@ -151,7 +154,7 @@ class Anchors:
         return no
 
     def _in_a_row(self) -> Iterator[Finding]:
-        before: tuple | None = None
+        before: tuple[int, str] | None = None
         for no, hash_, previous in self._kept.execute("SELECT no, hash, previous FROM anchor ORDER BY no"):
             if before is not None and no > before[0] + 1:
                 yield _of_anchors(f"anchors {before[0] + 1} to {no - 1} are missing")
@@ -186,13 +189,13 @@ def _newest() -> int:
     return next((no for no, *_ in run("last_anchor", {})), 0)
 
 
-def _loss(told: dict | None) -> str | None:
+def _loss(told: dict[str, Any] | None) -> str | None:
     if told is None:
         return None
     return json.dumps({"last_good": int(told["last_good"]), "by": str(told["by"]), "reason": str(told["reason"])})
 
 
-def _head(one: dict) -> tuple:
+def _head(one: dict[str, Any]) -> tuple[object, ...]:
     floor = int(one["floor"])
     return one["tenant"], int(one["place"]), one["hash"], floor, one["floor_hash"], one["oldest"]
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import chain
+from typing import Any, NamedTuple
 
 from tasks_app.core.audit_chain import FIELDS, VERSION, canonical, digest_of, link_hash, moment, parsed
 from tasks_app.core.audit_keys import AuditKey, AuditKeys
@@ -18,6 +19,16 @@ from .audit_verify import kept_from
 
 KIND, END = "punctual-audit-export", "punctual-audit-export-end"
 STEP = 1_000
+
+
+class _End(NamedTuple):
+    """The last line of an export."""
+
+    entries: int
+    sha256: str
+    key_id: str
+    signature: str | None
+    signed: bytes
 
 
 def export(
@@ -39,16 +50,18 @@ def export(
 
 def problems_of_export(lines: Iterable[str], keys: AuditKeys) -> Iterator[str]:
     """A sentence for each thing that is wrong with an export; streamed."""
-    digest, entries, end, last, whole = hashlib.sha256(), 0, None, {}, False
+    digest, entries, whole = hashlib.sha256(), 0, False
+    end: _End | None = None
+    last: dict[str, tuple[int, str]] = {}
     for number, line in enumerate((line.rstrip("\n") for line in lines), start=1):
         if end is not None:
             yield f"Line {number}: there is something after the end."
             return
         try:
-            told = parsed(line)
+            told: dict[str, Any] = parsed(line)
             kind = told.get("kind")
             if kind == END:
-                end = told
+                end = _end_of(told)
                 continue
             digest.update(line.encode() + b"\n")
             if kind == KIND:
@@ -56,21 +69,27 @@ def problems_of_export(lines: Iterable[str], keys: AuditKeys) -> Iterator[str]:
                 continue
             entries += 1
             yield from (f"Line {number}: {words}" for words in _wrong(told, last, whole))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             yield f"Line {number} is not one of an export."
             return
     if end is None:
         yield "It has no end: it was cut off, or is not an export."
         return
-    if int(end["entries"]) != entries or end["sha256"] != digest.hexdigest():
+    if end.entries != entries or end.sha256 != digest.hexdigest():
         yield "The lines are not those that were exported: some were changed, removed, added or reordered."
-    signature, key = end.pop("signature", None), keys.get(end.get("key", ""))
-    if signature is None:
+    key = keys.get(end.key_id)
+    if end.signature is None:
         yield "It is not signed."
     elif key is None:
-        yield f'It is signed with the key {end.get("key")}, which is unknown here; PUNCTUAL["AUDIT_KEYS"] lacks it.'
-    elif not key.has_signed(signature, canonical(end).encode()):
+        yield f'It is signed with the key {end.key_id}, which is unknown here; PUNCTUAL["AUDIT_KEYS"] lacks it.'
+    elif not key.has_signed(end.signature, end.signed):
         yield f"Its end is not what the key {key.id} has signed."
+
+
+def _end_of(told: dict[str, Any]) -> _End:
+    signature, entries, sha256 = told.pop("signature", None), int(told["entries"]), str(told["sha256"])
+    key_id, text = str(told.get("key")), canonical(told).encode()
+    return _End(entries, sha256, key_id, None if signature is None else str(signature), text)
 
 
 def _entries(tenant: str | None, since: object, until: object) -> Iterator[dict[str, object]]:
@@ -110,7 +129,7 @@ def _trails(tenant: str | None) -> Iterator[tuple[str, int]]:
         after, first = rows[-1][0], False
 
 
-def _wrong(told: dict, last: dict[str, tuple[int, str]], whole: bool) -> Iterator[str]:
+def _wrong(told: dict[str, Any], last: dict[str, tuple[int, str]], whole: bool) -> Iterator[str]:
     """`whole`: nothing was left out for its time."""
     entry, place, trail = told["entry"], int(told["place"]), told["trail"]
     if entry is None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tasks_app.core.audit_chain import digest_of, link_hash, moment
 from tasks_app.core.audit_keys import AuditKeys
 from tasks_app.lifecycle.audit_chain import AUDIT, entry_of
-from tasks_app.sql import run
+from tasks_app.sql import Row, run
 from tasks_app.storage.partitions import EVER, partitions
 
 from .audit_anchors import Anchors, Source
@@ -38,7 +38,7 @@ class Link(NamedTuple):
     digest: bytes
     hash: bytes
     chained_at: str
-    columns: tuple  # of the entry; all are None if it is gone
+    columns: Row  # of the entry; all are None if it is gone
 
 
 def verify(
@@ -202,7 +202,10 @@ class _Look:
 
     def _links(self, trail: Trail, after: int) -> list[Link]:
         rows = run("links_after", {"tenant": trail.tenant, "after": after, "until": trail.place, "step": STEP})
-        return [Link(*row[:6], row[6:]) for row in rows]
+        return [
+            Link(place, entry, at, digest, hash_, chained_at, tuple(columns))
+            for place, entry, at, digest, hash_, chained_at, *columns in rows
+        ]
 
     def _judge(self, tenant: str, link: Link, previous: bytes | None) -> Iterator[Finding]:
         about = {"place": link.place, "entry": link.entry}

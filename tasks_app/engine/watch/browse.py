@@ -24,7 +24,7 @@ from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.request import Unit, checked_instant
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.scope import all_tenants
-from tasks_app.sql import run, run_on
+from tasks_app.sql import Row, run, run_on
 from tasks_app.storage.partitions import EVER, known_classes, partitions
 
 DUE = "DUE"  # beside the states: due now, whatever the state
@@ -132,18 +132,12 @@ class Looked(NamedTuple):
     candidates: int
     place: int  # of the last candidate that counts, from 1
     at: str
-    id: int | None
-    status: str | None
-    due: bool | None
-    current: bool | None
-    updated_at: datetime | None
-    task_type: str | None
-    lane: str | None
-    planned: datetime | None
+    task: Seen | None
 
-    @property
-    def task(self) -> Seen | None:
-        return None if self.id is None else Seen(*self[3:])
+    @classmethod
+    def of(cls, row: Row) -> "Looked":
+        candidates, place, at, *task = row
+        return cls(candidates, place, at, None if task[0] is None else Seen(*task))
 
 
 class Alike(NamedTuple):
@@ -156,7 +150,8 @@ class Alike(NamedTuple):
     lane: str
 
 
-class Tally(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Tally:
     """Tasks that are alike: how many, and between when they are planned."""
 
     count: int
@@ -228,7 +223,7 @@ def browse(
         answer = run_on(source.statement, source.limited(step), given)
         if not answer:
             return Matches(tasks, looked_at, None)
-        rows = [Looked(*row) for row in answer]
+        rows = [Looked.of(row) for row in answer]
         tasks += [row.task for row in rows if row.task is not None]
         last = rows[0]
         looked_at += last.place
@@ -270,9 +265,9 @@ def tally(wanted: Filter, seconds: float) -> tuple[dict[Alike, Tally], bool]:
     given, at = _given(wanted) | _live_below(wanted, source) | {"most": source.longest}, None
     while True:
         rows = run_on("tally_ids", source.limited(source.longest), given | {"at": at})
-        for _, _, *alike, count, first, last in rows:
+        for _, _, *kind, count, first, last in rows:
             if count:
-                add(Alike(*alike), Tally(count, first, last))
+                add(Alike(*kind), Tally(count, first, last))
         candidates, at, *_ = rows[0]
         if (complete := candidates < source.longest) or time.monotonic() > deadline:
             return tallies, complete
@@ -285,13 +280,15 @@ def _next_step(source: Source, step: int, took: float, left: float) -> int:
 
 def _place(source: Source, after: Bookmark | None) -> str | None:
     """The place as PostgreSQL reads it, however it was written."""
+    if after is None:
+        return None
     try:
-        place = source.place(after.at) if after else None
+        place = source.place(after.at)
         if isinstance(place, int) and not -(2**63) <= place < 2**63:
             raise ValueError
     except ValueError:
         raise InvalidTask(f"{shown(after.at)} is not a position in this list; start from the beginning.") from None
-    return None if place is None else str(place)
+    return str(place)
 
 
 def _unit_place(text: str) -> str:
@@ -489,7 +486,7 @@ _BY_RUN = Source(
     place=_moment_and_id,
     placed=True,
 )
-_BY_STATE = {
+_BY_STATE: dict[str, Source] = {
     Status.DEAD: Source(
         "SELECT task_id, task_id FROM punctual_dead_letter"
         f" WHERE replay_status = 'OPEN' AND task_id {_BELOW} ORDER BY task_id DESC"
@@ -558,6 +555,7 @@ def _id_of_oldest_attempt() -> int:
     oldest = next(iter(partitions("punctual_attempt")), None)
     if oldest is not None and oldest.since == EVER:
         return 0
+    first: int
     ((first,),) = run("id_at", {"moment": oldest.since + LONGEST_TRANSACTION if oldest else timezone.now()})
     return first
 

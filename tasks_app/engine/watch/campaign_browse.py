@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from tasks_app.core.backfill import KIND as BACKFILL
@@ -134,7 +134,7 @@ def is_full(one: Campaign) -> bool:
     return one.most_running is not None and one.waiting >= one.most_running
 
 
-def _matching(wanted: CampaignFilter):
+def _matching(wanted: CampaignFilter) -> QuerySet[Campaign]:
     given = {"tenant": wanted.tenant, "state": wanted.state, "kind": wanted.kind}
     found = Campaign.objects.filter(**{name: value for name, value in given.items() if value is not None})
     return found if wanted.types is None else found.filter(task_type__in=list(wanted.types))

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
+from types import ModuleType
 from typing import BinaryIO
 
 from tasks_app.core.errors import InvalidTask
@@ -106,7 +107,7 @@ def refuse_parquet() -> None:
     _arrow()
 
 
-def _arrow():
+def _arrow() -> tuple[ModuleType, ModuleType]:
     try:
         import pyarrow
         import pyarrow.parquet

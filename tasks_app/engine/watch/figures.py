@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tasks_app.core.lanes import LANES
 from tasks_app.core.lateness import percentile_ms
-from tasks_app.engine.canary import CANARY
+from tasks_app.core.tenants import CANARY
 from tasks_app.lifecycle.limited import limited_types
 from tasks_app.lifecycle.shards import all_shards
 from tasks_app.sql import run
@@ -81,7 +81,7 @@ class Places:
     shards: list[int]
     types: list[str]  # with a limit
 
-    def asked(self) -> dict[str, list]:
+    def asked(self) -> dict[str, object]:
         """For a statement that counts it by lane."""
         return {"lanes": list(LANES), "shards": self.shards, "types": self.types}
 
@@ -116,8 +116,9 @@ def last_hours(hours: int, step: int, hour: Hour) -> Hours:
     steps = {begin + n * width: Figures() for n in range((minutes[-1] - begin) // width + 1)}
     rolled = run("status_hours", {"since": begin})
     until = rolled[-1][0] + timedelta(hours=1) if rolled else begin
-    between = {"since": max(until, minutes[0] - UNROLLED), "until": minutes[0], "type": CANARY}
-    found = rolled + (run("service_figures", between) if between["since"] < minutes[0] else [])
+    since = max(until, minutes[0] - UNROLLED)
+    between = {"since": since, "until": minutes[0], "type": CANARY}
+    found = rolled + (run("service_figures", between) if since < minutes[0] else [])
     found += [(at, one.ok, one.failed, one.lateness) for at, one in hour.minutes.items() if at >= until]
     for at, *figures in found:
         place = min((at - begin) // width, len(steps) - 1)  # the database's clock may be ahead of ours

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from tasks_app.conf import conf
-from tasks_app.core.calendars import OnDayOff
+from tasks_app.core.calendars import Days, OnDayOff
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.firing_load import (
     Advice,
@@ -28,7 +28,7 @@ from tasks_app.core.firing_load import (
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import counted, span
 from tasks_app.core.schedule import Gap, Repeat, Schedule
-from tasks_app.engine.canary import CANARY
+from tasks_app.core.tenants import CANARY
 from tasks_app.lifecycle.jobs.request import jitter_offset
 from tasks_app.models import JobDefinition
 from tasks_app.models.calendar import days_of_all
@@ -146,7 +146,7 @@ def _with_family(job: JobDefinition) -> JobGroup:
     return group_of(job)._replace(jobs=size)
 
 
-def advice_as_told(advice: Advice, capacity: Capacity) -> dict:
+def advice_as_told(advice: Advice, capacity: Capacity) -> dict[str, object]:
     """As panels and callers of the API read it."""
     words = advice_in_words(advice, capacity)
     return {"at": advice.at, "firings": advice.firings, "jitter": advice.jitter, "words": words}
@@ -189,7 +189,7 @@ def _groups(begins: datetime) -> tuple[list[JobGroup], int]:
     """The jobs by schedule, the largest groups first; and how many could not be taken."""
     rows = [_Row(*row) for row in run("firing_groups", {"begins": begins, "ends": begins + DAY, "most": MOST_GROUPS})]
     days = days_of_all({row.calendar for row in rows if row.calendar})
-    schedules: dict[tuple, Schedule | None] = {}
+    schedules: dict[tuple[object, ...], Schedule | None] = {}
     groups, crons = [], {""}
     for row in rows:
         key = row[:9]
@@ -203,7 +203,7 @@ def _groups(begins: datetime) -> tuple[list[JobGroup], int]:
     return groups, (rows[0].of if rows else 0) - sum(group.jobs for group in groups)
 
 
-def _schedule(row: _Row, days: dict) -> Schedule | None:
+def _schedule(row: _Row, days: dict[int, Days]) -> Schedule | None:
     """None: it can't be read any more, so its jobs don't fire either; each says so on its page."""
     if row.calendar and row.calendar not in days:
         return None
@@ -223,7 +223,7 @@ def _schedule(row: _Row, days: dict) -> Schedule | None:
         return None
 
 
-def _with_moved(load: FiringLoad, begins: datetime) -> dict[str, Sequence[int]]:
+def _with_moved(load: FiringLoad, begins: datetime) -> dict[str, list[int]]:
     """Without the firings that somebody has taken out, and with those that come at another time."""
     lanes = {lane: list(minutes) for lane, minutes in load.lanes.items()}
     asked = {"begins": begins, "ends": begins + DAY, "most": MOST_MOVED}

@@ -6,6 +6,7 @@ For `scheduler_status` and for pages; reads only.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import F
 from django.db.models.functions import Now
@@ -105,6 +106,25 @@ class Takeover:
     from_whom: str
 
 
+class _LimitRow(NamedTuple):
+    """A row of status_limits."""
+
+    task_type: str
+    declared: bool
+    rate: float | None
+    burst: float | None
+    max_running: int | None
+    permits: float | None
+    claimed: int
+    started: int
+    oldest_seconds: float | None
+    due: int
+
+    def view(self, bound: int) -> LimitView:
+        """With the due tasks counted up to the bound."""
+        return LimitView(*self[:9], min(self.due, bound), self.due <= bound)
+
+
 def shards() -> list[ShardView]:
     return [ShardView(*row) for row in run("status_shards", {})]
 
@@ -112,20 +132,20 @@ def shards() -> list[ShardView]:
 @all_tenants()
 def limits(types: list[str], bound: int) -> list[LimitView]:
     """Those in force, and those of the given types; due tasks of a type and lane are counted up to the bound."""
-    return [
-        LimitView(*figures, due=min(due, bound), due_exact=due <= bound)
-        for *figures, due in run("status_limits", {"types": types, "bound": bound, "lanes": list(LANES)})
-    ]
+    rows = run("status_limits", {"types": types, "bound": bound, "lanes": list(LANES)})
+    return [_LimitRow(*row).view(bound) for row in rows]
 
 
 def planning_behind(shards: list[int]) -> float | None:
     """How many seconds ago the earliest firing came that no planner has planned; None: all that have passed are."""
-    return run("planning_behind", {"shards": array(shards)})[0][0]
+    behind: float | None = run("planning_behind", {"shards": array(shards)})[0][0]
+    return behind
 
 
 def turns_behind(shards: list[int]) -> float | None:
     """How many seconds ago the earliest instance wanted its turn that no beat has decided about; None: none did."""
-    return run("turns_behind", {"shards": array(shards)})[0][0]
+    behind: float | None = run("turns_behind", {"shards": array(shards)})[0][0]
+    return behind
 
 
 def archive() -> ArchiveView:
@@ -168,7 +188,7 @@ def _chore(row: MaintenanceEntry, every: float, beat_up_seconds: float) -> Chore
     return ChoreView(
         row.name,
         every,
-        waiting_seconds=min(ago(row.next_at), beat_up_seconds),
+        waiting_seconds=min((row.now - row.next_at).total_seconds(), beat_up_seconds),
         done_seconds_ago=done,
         begun_seconds=0.0 if row.failures or taken is None else since - taken,
         failures=row.failures,
@@ -179,7 +199,7 @@ def _chore(row: MaintenanceEntry, every: float, beat_up_seconds: float) -> Chore
 
 def last_takeovers(views: list[ShardView], most: int = 5) -> list[Takeover]:
     """The latest first; what was taken within the same second by the same beat is one."""
-    found: dict[tuple, Takeover] = {}
+    found: dict[tuple[str, str, str, int], Takeover] = {}
     for view in sorted(views, key=lambda view: view.taken_seconds_ago or 0.0):
         if view.taken_seconds_ago is None or view.holder is None:
             continue

@@ -39,4 +39,5 @@ def host_limits(most: int = SHOWN) -> list[HostLimitView]:
 
 
 def health_of(tenant: str, host: str) -> HostHealth | None:
-    return HostHealth.objects.filter(tenant=tenant, host=host).first()
+    health: HostHealth | None = HostHealth.objects.filter(tenant=tenant, host=host).first()
+    return health

@@ -136,7 +136,7 @@ def read_view() -> InstallationView:
         row.held_before,
         tuple(row.held_lanes),
         row.silent_since,
-        row.answer and Ordered(*(row.answer[name] for name in Ordered.__slots__)),
+        Ordered(*(row.answer[name] for name in Ordered.__slots__)) if row.answer else None,
         row.sites.active,
         row.sites.chosen,
         row.sites.epoch,

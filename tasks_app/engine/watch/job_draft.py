@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.firing_load import MINUTES, Advice
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.database import atomic
 from tasks_app.lifecycle.jobs.request import JobRequest, field_of
 from tasks_app.lifecycle.jobs.view import Coming, FallsOut, draft_of, firing_in_words, previewed
 from tasks_app.models import JobDefinition
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 from .firing_load import Capacity, advice_as_told, advice_for, firings_in_a_day, load_forecast
 
@@ -48,12 +48,14 @@ class JobDraft:
     day: DayStrip | None = None
     advice: Advice | None = None
 
-    def told(self) -> dict:
+    def told(self) -> dict[str, object]:
         """As panels read it: the same from the API and from the console's form."""
-        day, advice = self.day, self.advice
-        times = [
-            {"at": one.at, "fire_time": one.fire_time, "words": firing_in_words(self.job, one)} for one in self.times
-        ]
+        job, day, advice = self.job, self.day, self.advice
+        times: list[dict[str, object]] = []
+        if job is not None:
+            times = [
+                {"at": one.at, "fire_time": one.fire_time, "words": firing_in_words(job, one)} for one in self.times
+            ]
         return {
             "words": self.words,
             "times": times,
@@ -69,7 +71,7 @@ class JobDraft:
                 "capacity_per_minute": day.capacity.per_minute,
                 "age_seconds": day.age_seconds,
             },
-            "advice": advice and advice_as_told(advice, day.capacity),
+            "advice": advice_as_told(advice, day.capacity) if advice and day else None,
             "errors": [one._asdict() for one in self.errors],
         }
 

@@ -4,6 +4,7 @@ It goes by the latest instances, a bounded number of them, so it takes as long b
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
 from statistics import median
@@ -15,6 +16,7 @@ from tasks_app.sql import run
 DAYS = 30
 LOOKED_AT = 1_000  # instances; job_history.sql has the same
 CELLS = 60  # instances of one day that are shown one by one
+_MICROSECOND = timedelta(microseconds=1)
 _TROUBLE = (Status.DEAD, Status.FAIL, Status.CANCELLED)
 
 
@@ -48,7 +50,7 @@ class Day:
 
     @property
     def middle(self) -> timedelta | None:
-        return median(self.durations) if self.durations else None
+        return _middle(self.durations) if self.durations else None
 
     @property
     def slowest(self) -> timedelta | None:
@@ -78,7 +80,7 @@ class History:
         half = len(self.days) // 2
         later = [one for day in self.days[:half] for one in day.durations]
         earlier = [one for day in self.days[half:] for one in day.durations]
-        return (median(earlier), median(later)) if later and earlier else None
+        return (_middle(earlier), _middle(later)) if later and earlier else None
 
 
 def read_history(job_id: int, zone: tzinfo) -> History:
@@ -93,3 +95,7 @@ def read_history(job_id: int, zone: tzinfo) -> History:
     if cut and len(days) > 1:
         days.pop()
     return History(days[:DAYS], cut or len(days) > DAYS)
+
+
+def _middle(durations: Sequence[timedelta]) -> timedelta:
+    return timedelta(microseconds=median(one // _MICROSECOND for one in durations))

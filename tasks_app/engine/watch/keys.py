@@ -40,7 +40,8 @@ class WalkView(NamedTuple):
 
     @property
     def running(self) -> bool:
-        return self.row.state != KeyWalk.DONE
+        running: bool = self.row.state != KeyWalk.DONE
+        return running
 
     @property
     def words(self) -> str:

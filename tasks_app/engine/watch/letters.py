@@ -179,8 +179,13 @@ def causes(wanted: LetterFilter, size: int) -> Causes:
     rows = run("group_letters" if wanted.tenant is None else "group_own_letters", asked)
     sampled = wanted.tag is not None or wanted.job is not None
     bound = SAMPLE if sampled else COUNTED
-    found = [Cause(*row[:3], as_text(row[3]), *row[4:9], complete=row[9] < bound) for row in rows]
-    return Causes(found, complete=wanted.fingerprint is not None or not (rows and rows[0][10]))
+    found = [
+        Cause(
+            fingerprint, task_type, code, as_text(error), frame, letter, first_at, last_at, letters, looked_at < bound
+        )
+        for fingerprint, task_type, code, error, frame, letter, first_at, last_at, letters, looked_at, _ in rows
+    ]
+    return Causes(found, complete=wanted.fingerprint is not None or not (rows and rows[0][-1]))
 
 
 def curve(wanted: LetterFilter, found: Sequence[Cause]) -> Curve | None:
@@ -224,11 +229,11 @@ def _asks_more(wanted: LetterFilter) -> bool:
     return any(one is not None for one in (wanted.types, wanted.task_type, wanted.tag, wanted.job))
 
 
-def _from(wanted: LetterFilter, after: Place | None) -> dict:
+def _from(wanted: LetterFilter, after: Place | None) -> dict[str, object]:
     return {"since": wanted.since, "until": wanted.until, "begin": after and after.at, "after": after and after.id}
 
 
-def _asked(wanted: LetterFilter) -> dict:
+def _asked(wanted: LetterFilter) -> dict[str, object]:
     return {
         "tenant": wanted.tenant,
         "types": None if wanted.types is None else list(wanted.types),

@@ -5,6 +5,8 @@ The archive is slower by far, and only searched where somebody says so and gives
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.db.models import QuerySet
 
@@ -15,6 +17,9 @@ from tasks_app.models import AnyTask
 from tasks_app.scope import all_tenants
 
 from .browse import Bookmark, Filter, Seen, browse
+
+if TYPE_CHECKING:
+    from tasks_app.archive.search import ColdFilter
 
 COLD = "cold|"  # how a place in the archive begins, where one in the database has a number
 STEP = 1_000  # tasks that a walk reads at a time
@@ -86,13 +91,14 @@ def walk_tasks(wanted: Filter, *, cold: bool = False, shaped: Shape = with_tries
 
 def walk_archive(wanted: Filter) -> Iterator[AnyTask]:
     """All that match in the archive, the newest day first; of a key, not only the last one."""
-    if wanted.live_only or wanted.past is None:
+    past = wanted.past
+    if past is None:  # always so where only live tasks can match
         return
     from tasks_app.archive.place import FAULTS, the_archive
     from tasks_app.archive.search import walk
 
     try:
-        for _, row in walk(the_archive(), _cold_filter(wanted)):
+        for _, row in walk(the_archive(), _cold_filter(wanted, past)):
             if _fits(wanted, task := _thawed(row)):
                 yield task
     except FAULTS as error:
@@ -129,22 +135,22 @@ def _cold_page(wanted: Filter, after: str, size: int) -> Listed:
     from tasks_app.archive.search import ColdBookmark, search
 
     place = ColdBookmark.read(after) if after else None
-    if wanted.past is None:
+    past = wanted.past
+    if past is None:
         return Listed([], 0, None, cold=True)
     try:
-        found = search(the_archive(), _cold_filter(wanted), place, size)
+        found = search(the_archive(), _cold_filter(wanted, past), place, size)
     except FAULTS as error:
         raise ArchiveUnreachable(f"The archive can't be reached, or read: {error}") from None
     tasks = [task for row in found.rows if _fits(wanted, task := _thawed(row))]
     return Listed(tasks, len(found.rows), None if found.next is None else f"{COLD}{found.next}", cold=True)
 
 
-def _cold_filter(wanted: Filter):
+def _cold_filter(wanted: Filter, past: tuple[datetime, datetime]) -> "ColdFilter":
     from tasks_app.archive.search import ColdFilter
 
     tenant, task_type, key = wanted.unit or (wanted.tenant, wanted.task_type, wanted.key)
-    since, until = wanted.past
-    return ColdFilter(tenant, task_type, key, wanted.job, wanted.state, since, until)
+    return ColdFilter(tenant, task_type, key, wanted.job, wanted.state, *past)
 
 
 def _fits(wanted: Filter, task: AnyTask) -> bool:

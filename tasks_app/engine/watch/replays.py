@@ -43,7 +43,7 @@ def grouped(attempts: Iterable[TaskAttempt], replays: Sequence[Replay], *, rolls
     for one in sorted(attempts, key=lambda attempt: attempt.id):
         again = last is not None and one.attempt <= last.attempt and not rolls
         replay = before(replays, one.finished_at)
-        if not groups or again or (replay is not None and replay.at > last.finished_at):
+        if last is None or again or (replay is not None and replay.at > last.finished_at):
             groups.append(Tries(again or replay is not None, replay))
         groups[-1].attempts.insert(0, one)
         last = one

@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from tasks_app.lifecycle.jobs.run import RunView, read_run
 from tasks_app.models import GraphRun
 from tasks_app.models.schedule_task import TaskFields
@@ -42,6 +44,6 @@ def kinds_in(view: RunView) -> Collection[tuple[str, str]]:
     return {(node.task.task_type, node.task.lane) for node in view.nodes.values() if node.task is not None}
 
 
-def _matching(wanted: RunFilter):
+def _matching(wanted: RunFilter) -> QuerySet[GraphRun]:
     given = {"tenant": wanted.tenant, "job": wanted.job}
     return GraphRun.objects.filter(**{name: value for name, value in given.items() if value is not None})

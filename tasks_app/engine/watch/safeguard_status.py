@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import F
 from django.db.models.functions import Now
@@ -34,7 +35,7 @@ class SubjectView:
     since: datetime | None  # of the stage
     over_since: datetime | None
     calm_since: datetime | None
-    figures: dict
+    figures: dict[str, Any]
     actions: list[str]
     order: OrderView | None
 
@@ -102,8 +103,8 @@ class IncidentView:
     name: str
     subject: str
     sentence: str
-    figures: dict
-    actions: list[dict]
+    figures: dict[str, Any]
+    actions: list[dict[str, Any]]
     stage: int
     dry: bool
     forced_by: str

@@ -1,6 +1,6 @@
 """How well the installation has done, against what is promised of it. Reads a few rows, however long the window is."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models.functions import Now
 
@@ -36,20 +36,21 @@ def read_levels(days: int = DAYS) -> ServiceLevels:
     )
 
 
-def _first():
-    return ServiceMinute.objects.order_by("minute").values_list("minute", flat=True)[0]
+def _first() -> datetime:
+    first: datetime = ServiceMinute.objects.order_by("minute").values_list("minute", flat=True)[0]
+    return first
 
 
 def _unwatched(newest: ServiceMinute) -> int:
     """Minutes that are over and that no beat has judged: none was there, so no canary came back. Unless everything that
     was served is paused: then whoever stopped the beats meant to."""
-    behind = newest.now - (newest.minute + MINUTE)
+    behind: timedelta = newest.now - (newest.minute + MINUTE)
     if behind < PATIENCE or not set(newest.served) - set(LanePause.objects.values_list("lane", flat=True)):
         return 0
     return behind // MINUTE
 
 
-def _outages(newest: ServiceMinute, since, unwatched: int) -> list[Outage]:
+def _outages(newest: ServiceMinute, since: datetime, unwatched: int) -> list[Outage]:
     down = ServiceMinute.objects.filter(state=State.DOWN.value, minute__gt=since).order_by("-minute")
     found = outages_of(down.values_list("minute", "down")[:MOST_MINUTES_DOWN])
     if not unwatched:

@@ -73,7 +73,9 @@ class SitesView:
 @all_tenants()
 def read_sites() -> SitesView:
     view = read_view()
-    resuming = view.site_recovery and Recovery.objects.filter(id=view.site_recovery).values_list("incident").first()
+    resuming: str | None = None
+    if view.site_recovery is not None:
+        resuming = Recovery.objects.filter(id=view.site_recovery).values_list("incident", flat=True).first()
     return SitesView(
         view.site,
         view.chosen_site,
@@ -81,7 +83,7 @@ def read_sites() -> SitesView:
         view.site_epoch,
         view.site_since,
         tuple(_sites(view, read_nodes())),
-        resuming and resuming[0],
+        resuming,
         tuple(StandbyView(*row) for row in run("standby_lag", {"most": MOST_STANDBYS})),
     )
 
@@ -93,8 +95,8 @@ def last_choices(most: int) -> list[AuditEntry]:
 
 def _sites(view: InstallationView, nodes: Iterable[NodeView]) -> Iterable[SiteView]:
     known = list(nodes)
-    names = {view.site, view.chosen_site, conf().site, *(node.site for node in known)} - {None}
-    for name in sorted(names):
+    names = {view.site, view.chosen_site, conf().site, *(node.site for node in known)}
+    for name in sorted(name for name in names if name is not None):
         here = [node for node in known if node.site == name]
         seen = min((node.seen_seconds_ago for node in here if node.kind == Node.BEAT), default=None)
         live = [node for node in here if node.live]

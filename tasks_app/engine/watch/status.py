@@ -5,13 +5,15 @@ The command, the pages and the API all show this one.
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from django.db.models import F
 from django.db.models.functions import Now
 
 from tasks_app.conf import MAIN_SITE, conf
 from tasks_app.core.recovery import CURB as RECOVERY
-from tasks_app.engine.canary import CANARY, CHORE_EVERY, Canary, canaries
+from tasks_app.core.tenants import CANARY
+from tasks_app.engine.canary import CHORE_EVERY, Canary, canaries
 from tasks_app.engine.nodes import NOT_DRAINED, Drain
 from tasks_app.engine.queues import depths
 from tasks_app.lifecycle.recovery import all_curbs
@@ -290,30 +292,46 @@ def read_nodes() -> list[NodeView]:
     ]
 
 
+class _LaneRow(NamedTuple):
+    """A row of status_lanes."""
+
+    lane: str
+    due: int
+    cut: bool  # more are due than were counted
+    oldest_overdue_seconds: float | None
+    batches_waiting: int
+    batches_running: int
+    tasks_claimed: int
+    tasks_running: int
+    batches_lost: int
+    lost_seconds: float | None
+
+
 def _lanes(
     nodes: list[NodeView], where: Places, curbs: list[Curb], sample: Callable[[], Sample] | None
 ) -> list[LaneStatus]:
     # A reaper looks this often, and may have to wait for another chore.
     patience = OVERDUE_SECONDS + 2 * max(conf().REAP_SECONDS, conf().NODE_SECONDS)
-    rows = run("status_lanes", where.asked() | {"bound": COUNT_BOUND, "canary": CANARY, "patience": patience})
-    guessed = (sample or take_sample)().due if any(cut for _, _, cut, *_ in rows) else {}
+    asked = where.asked() | {"bound": COUNT_BOUND, "canary": CANARY, "patience": patience}
+    rows = [_LaneRow(*row) for row in run("status_lanes", asked)]
+    guessed = (sample or take_sample)().due if any(row.cut for row in rows) else {}
     paused, canary, queued = fleet_status.pauses(curbs), canaries(), depths()
     live = [node for node in nodes if node.live]
     return [
         LaneStatus(
-            lane,
-            max(due, guessed.get(lane, 0)) if cut else due,
-            not cut,
-            *figures,
-            slots=sum(node.slots for node in live if lane in node.lanes),
-            queued=None if queued is None else queued[lane],
-            queue_broken=queued is not None and queued[lane] is None,
-            paused=paused.get(lane),
-            canary_seconds=canary[lane].age_seconds if lane in canary else None,
-            canary_missing=lane in canary and lane not in paused and canary[lane].missing,
-            canary_absent=lane not in paused and _canary_absent(lane, canary, live),
+            row.lane,
+            max(row.due, guessed.get(row.lane, 0)) if row.cut else row.due,
+            not row.cut,
+            *row[3:],
+            slots=sum(node.slots for node in live if row.lane in node.lanes),
+            queued=None if queued is None else queued[row.lane],
+            queue_broken=queued is not None and queued[row.lane] is None,
+            paused=paused.get(row.lane),
+            canary_seconds=canary[row.lane].age_seconds if row.lane in canary else None,
+            canary_missing=row.lane in canary and row.lane not in paused and canary[row.lane].missing,
+            canary_absent=row.lane not in paused and _canary_absent(row.lane, canary, live),
         )
-        for lane, due, cut, *figures in rows
+        for row in rows
     ]
 
 
@@ -333,4 +351,5 @@ def _lateness(hour: Hour) -> Lateness:
 
 
 def _dead_letters() -> int:
-    return DlqEntry.objects.filter(replay_status=DlqEntry.OPEN)[: DEAD_BOUND + 1].count()
+    count: int = DlqEntry.objects.filter(replay_status=DlqEntry.OPEN)[: DEAD_BOUND + 1].count()
+    return count

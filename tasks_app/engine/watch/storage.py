@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.retention import DEFAULT_CLASS, KEEP_MINUTES_DAYS
@@ -216,7 +217,8 @@ def _family(name: str, parts: Sequence[Table]) -> Family:
 
 
 def _longest_ago(moments: Sequence[datetime | None]) -> datetime | None:
-    return None if None in moments else min(moments, default=None)
+    known = [at for at in moments if at is not None]
+    return min(known, default=None) if len(known) == len(moments) else None
 
 
 def keep_of(family: str) -> timedelta | None:
@@ -237,20 +239,29 @@ def keep_of(family: str) -> timedelta | None:
     return known.get(family)
 
 
+class _Part(NamedTuple):
+    """A partition by time."""
+
+    since: datetime
+    until: datetime
+    table: Table
+
+
 def growth_of(tables: Iterable[Table], now: datetime) -> Iterable[Growth]:
     """By the last partition that is complete; else by the one of now, if it is old enough to tell."""
-    by_parent: dict[str, list[Table]] = {}
+    by_parent: dict[str, list[_Part]] = {}
     for table in tables:
-        if table.part_of is not None and table.since is not None and table.since <= now:
-            by_parent.setdefault(table.part_of, []).append(table)
+        if table.part_of is None or table.since is None or table.until is None or table.since > now:
+            continue
+        by_parent.setdefault(table.part_of, []).append(_Part(table.since, table.until, table))
     for parent, parts in sorted(by_parent.items()):
         last = max((one for one in parts if one.until <= now), key=lambda one: one.until, default=parts[-1])
         length = min(last.until, now) - last.since
         if length < timedelta(hours=1):
             continue
-        keep, covered = keep_of(parent), now - min(one.since for one in parts if one.rows or one is last)
+        keep, covered = keep_of(parent), now - min(one.since for one in parts if one.table.rows or one is last)
         left = None if keep is None else max(0.0, (keep - covered) / DAY)
-        yield Growth(parent, last.bytes / (length / DAY), left)
+        yield Growth(parent, last.table.bytes / (length / DAY), left)
 
 
 def grown(growth: Sequence[Growth], days: float | None) -> float | None:

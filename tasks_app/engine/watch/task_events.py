@@ -45,7 +45,7 @@ def event_by_id(event_id: str) -> Event | None:
     return next((event for event in events if event.id == event_id), None)
 
 
-def _moments(task: TaskFields) -> Iterable[datetime]:
+def _moments(task: TaskFields) -> Iterable[datetime | None]:
     """When something happened to it, as far as anybody knows."""
     tried = try_of(task)
     yield from (task.created_at, task.updated_at)

@@ -101,7 +101,8 @@ def use_of(name: str, hours: int, quotas: Sequence[str] = COUNTED_QUOTAS) -> dic
 
 
 def _hours_ago(hours: int) -> datetime:
-    return timezone.now() - timedelta(hours=hours)
+    ago: datetime = timezone.now() - timedelta(hours=hours)
+    return ago
 
 
 def defaults_of(row: Tenant) -> dict[str, str]:

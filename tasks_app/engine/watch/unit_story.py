@@ -82,8 +82,9 @@ def _of_events(tasks: Sequence[AnyTask]) -> Iterator[Happening]:
     mine = {task.id for task in tasks}
     for row in run("events_of_tasks", asked):
         for event in OutboxRow(*row).events():
-            if event.task in mine:
-                yield Happening(event.time, event.task, "event", _TOLD[event.type].format_map(event.data or {}))
+            if event.task is not None and event.task in mine:
+                data = event.data if isinstance(event.data, dict) else {}
+                yield Happening(event.time, event.task, "event", _TOLD[event.type].format_map(data))
 
 
 _TOLD = {

@@ -49,7 +49,8 @@ from tasks_app.sql import run
 from . import fleet_status
 from .host_status import health_of
 from .installation_status import REHEARSING, WAY_OUT, read_view
-from .status import nobody_dispatches, read_nodes
+from .status import read_nodes
+from .verdict.fleet import nobody_dispatches
 
 COUNTED = 10_000  # tasks before this one, at most
 UNKNOWN = "UNKNOWN_HANDLER"
@@ -327,7 +328,8 @@ def _strictest(task: ScheduleTask, *, tenants: Sequence[str], targets: Sequence[
     """A safeguard that slows down retries leaves first tries alone."""
     kinds = [Kind.TYPE, Kind.RETRIES] if task.attempt else [Kind.TYPE]
     found = Curb.objects.filter(kind__in=kinds, of_tenant__in=tenants, target__in=targets)
-    return found.order_by("kind", "id").last()
+    strictest: Curb | None = found.order_by("kind", "id").last()
+    return strictest
 
 
 def _curbed(curb: Curb, *rest: str) -> Reason:
@@ -385,7 +387,8 @@ def _host_of(task: ScheduleTask) -> str | None:
 def _held_by(task: ScheduleTask) -> str | None:
     """Whose retry budget its last failure found spent; None if the retry waits for its back-off alone."""
     last = TaskAttempt.objects.filter(task_id=task.id).order_by("-id").only("held_by", "finished_at").first()
-    return last and last.held_by
+    held_by: str | None = last and last.held_by
+    return held_by
 
 
 def _due(task: ScheduleTask, now: datetime) -> Reason:
@@ -586,12 +589,13 @@ def _over_its_limit(task: ScheduleTask) -> Reason | None:
             most=view.max_running,
         )
         return Reason(Rule.WAITS_FOR_SLOT, joined(words, _before(task)))
-    if view.rate is not None and _ahead(task) + 1 > view.permits:
+    rate, burst, permits = view.rate, view.burst, view.permits
+    if rate is not None and burst is not None and permits is not None and _ahead(task) + 1 > permits:
         words = said(
             "Type {type} may start {rate} a second, in bursts of {burst}.",
             type=task.task_type,
-            rate=figure(view.rate),
-            burst=figure(view.burst),
+            rate=figure(rate),
+            burst=figure(burst),
         )
         return Reason(Rule.OVER_RATE, joined(words, _before(task)))
     return None
@@ -667,7 +671,9 @@ def _ahead(task: ScheduleTask) -> int:
     if not task.limited:
         return len(_before_it(task))
     same = {"limited": True, "task_type": task.task_type}
-    return ScheduleTask.objects.filter(lane=task.lane, wait_at__lt=task.due_at, **same)[:COUNTED].count()
+    ahead = ScheduleTask.objects.filter(lane=task.lane, wait_at__lt=task.due_at, **same)
+    count: int = ahead[:COUNTED].count()
+    return count
 
 
 def _before_it(task: ScheduleTask) -> list[str]:

@@ -359,6 +359,10 @@ def test_an_export_tells_what_was_gone(export, what, words):
         (lambda lines: [*lines, "{}"], "something after the end"),
         (lambda lines: [*lines[:-1], lines[-1].replace('"entries":4', '"entries":5')], "is not what the key"),
         (lambda lines: ["nonsense", *lines], "Line 1 is not one of an export"),
+        (lambda lines: [*lines[:-1], '{"kind":"punctual-audit-export-end"}'], "Line 6 is not one of an export"),
+        (lambda lines: [*lines[:-1], lines[-1].replace("{", '{"more":1e5,', 1)], "Line 6 is not one of an export"),
+        (lambda lines: [*lines[:-1], json.dumps(json.loads(lines[-1]) | {"signature": []})], "is not what the key"),
+        (lambda lines: [lines[0], "[" * 100_000, *lines[1:]], "Line 2 is not one of an export"),
     ],
 )
 def test_an_export_that_was_changed_is_refused(export, change, words):

@@ -371,6 +371,21 @@ def test_a_line_that_was_cut_off_is_told_and_no_finding(trail):
     assert len(report.notes) == 1
 
 
+@pytest.mark.parametrize("begin", ['{"more":1e5,', '{"more":"\\ud800",', "[" * 100_000])
+def test_a_line_that_is_no_anchor_spoils_no_other(trail, begin):
+    report = Report()
+    [body] = bodies()
+
+    assert findings(report, anchors=[body.replace("{", begin, 1), body]) == []
+    assert len(report.notes) == 1
+
+
+def test_a_signature_that_is_no_text_is_a_wrong_one(trail):
+    [body] = bodies()
+
+    assert kinds(anchors=[json.dumps(json.loads(body) | {"signature": ["x"]})]) == {ANCHOR}
+
+
 def test_an_old_key_verifies_after_it_was_replaced(trail):
     new, _ = new_key()
     with override_settings(PUNCTUAL=settings.PUNCTUAL | {"AUDIT_KEYS": [new, PUBLIC]}):

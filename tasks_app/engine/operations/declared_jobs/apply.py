@@ -85,15 +85,13 @@ def _lock_graphs(file: JobFile) -> None:
 def _ordered(steps: Sequence[Step]) -> list[Step]:
     """As they can be carried out, nearly always: whoever waits for others is deleted before those, and created or
     changed after them. And names are freed before others take them."""
-    pruned = {step.job.id: step for step in steps if step.action is Action.PRUNE}
+    pruned = {step.job.id: step for step in steps if step.action is Action.PRUNE and step.job is not None}
     parents: dict[int, list[int]] = {job: [] for job in pruned}
     for job, parent in JobParent.objects.filter(job__in=pruned, parent__in=pruned).values_list("job", "parent"):
         parents[job].append(parent)
     gone = [pruned[job] for layer in reversed(layers(parents)) for job in layer]
     named = {(step.tenant, step.name): step for step in steps if step.action in (Action.CHANGE, Action.CREATE)}
-    above = {
-        unit: [(step.tenant, name) for name in step.placed.declaration.request.parents] for unit, step in named.items()
-    }
+    above = {unit: step.placed.parents if step.placed is not None else [] for unit, step in named.items()}
     rest = [
         sorted((named[unit] for unit in layer), key=lambda step: step.action is Action.CREATE)
         for layer in layers(above)
@@ -102,26 +100,29 @@ def _ordered(steps: Sequence[Step]) -> list[Step]:
 
 
 def _change(step: Step, source: str, operator: Operator) -> None:
-    if step.action is Action.PRUNE:
-        delete_job(step.job.id, operator, tenant=step.tenant, revision=step.job.revision)
+    there = step.job
+    if step.placed is None:
+        assert there is not None and step.record is not None  # or there would be nothing to prune
+        delete_job(there.id, operator, tenant=step.tenant, revision=there.revision)
         forget([step.record])
         return
     request = step.placed.declaration.request
-    if step.action is Action.CREATE:
+    if there is None:
         job = create_job(request, operator, tenant=step.tenant)
     else:
         # All fields, so that one which the file leaves out gets its default.
         fields = {name: getattr(request, name) for name in FIELDS}
-        job = edit_job(step.job.id, fields, operator, tenant=step.tenant, revision=step.job.revision)
+        job = edit_job(there.id, fields, operator, tenant=step.tenant, revision=there.revision)
     remember(step.record, job, step.name, source, operator)
 
 
 def _record(steps: Sequence[Step], action: Action, source: str, operator: Operator) -> None:
     """What changes no job: only which file declares it."""
     if action is Action.FORGET:
-        forget([step.record for step in steps])
+        forget([step.record for step in steps if step.record is not None])
         return
     for step in steps:
+        assert step.job is not None  # or there would be nothing to adopt
         remember(step.record, step.job, step.name, source, operator)
     entries = [_entry(step, "declared", step.job, source) for step in steps]
     audit(operator, "declare", entries)

@@ -6,15 +6,15 @@ Fields are read by the types that JobRequest gives them, so a new one can be dec
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
-from typing import NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 from tasks_app.core.errors import InvalidTask, PunctualError, nearest
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.tenants import TENANT_LENGTH
 from tasks_app.lifecycle.jobs.declared import Declaration
 from tasks_app.lifecycle.jobs.request import FIELDS, OF_A_CHILD, OF_A_SCHEDULE, WHEN, JobRequest
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models.declared_job import SOURCE_LENGTH
-from tasks_app.models.schedule_task import TENANT_LENGTH
 
 from .fitting import fitting, kind_of, text_of
 
@@ -68,6 +68,11 @@ class Placed(NamedTuple):
     def name(self) -> str:
         return self.declaration.request.name
 
+    @property
+    def parents(self) -> list[tuple[str, str]]:
+        """The jobs that it comes after, each with its tenant."""
+        return [(self.tenant, name) for name in self.declaration.request.parents]
+
     def problem(self, words: str, field: str | None = None) -> str:
         """What is wrong with it, with its place."""
         return f"{_place(self.file, self.lines.get(field or '', self.line))}: job {self.name!r}: {words}"
@@ -120,7 +125,8 @@ def checked_request(request: JobRequest) -> JobRequest:
     given = {
         name: getattr(request, name) for name in FIELDS if getattr(request, name) is not _DEFAULTS.get(name, MISSING)
     }
-    return replace(request, **{name: fitting(_hints()[name], value) for name, value in given.items()})
+    read: dict[str, Any] = {name: fitting(_hints()[name], value) for name, value in given.items()}
+    return replace(request, **read)
 
 
 def placed(
@@ -145,7 +151,9 @@ def _job(
     name = given["name"].value if "name" in given else None
     who = f"job {name!r}" if isinstance(name, str) else f"job {number}"
     defaults = {name: value for name, value in defaults.items() if name not in _replaced(given)}
-    before, values, more = len(problems), {}, {}
+    before = len(problems)
+    values: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     for field, value in {**defaults, **given}.items():
         try:
             read = _field(field, value, _OF_JOB)

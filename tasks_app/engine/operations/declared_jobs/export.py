@@ -10,12 +10,12 @@ from django.db.models import QuerySet
 from tasks_app.core.durations import written
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.handlers import REGISTRY
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.lifecycle.jobs.declared import document, fields_of, resolved
 from tasks_app.lifecycle.jobs.lock import database_now
 from tasks_app.lifecycle.jobs.parents import load_parents
 from tasks_app.lifecycle.jobs.request import SECONDS, JobRequest, as_request
 from tasks_app.models import DeclaredJob, JobDefinition
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 from .document import MOST_JOBS
 

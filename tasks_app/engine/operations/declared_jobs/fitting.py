@@ -1,6 +1,6 @@
 """A value from a file as a field takes it, by the type of the field; nothing here knows a field by its name."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from types import NoneType, UnionType
@@ -74,13 +74,14 @@ def _collection(kind: type, hints: Sequence[object], value: object) -> object:
             raise InvalidTask(f"it is {kind_of(value)}, but must be an object, such as {{a: 1}}.")
         of_name, of_value = hints or (Any, Any)
         return {fitting(of_name, name): fitting(of_value, one) for name, one in value.items()}
+    made: Callable[[list[object]], object] = kind
     if not issubclass(kind, Iterable):
         return value
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidTask(f"it is {kind_of(value)}, but must be a list, such as [a, b].")
     every = hints[0] if hints else Any
     read = [fitting(every, one) for one in value]
-    return read if kind in (list, Sequence, Iterable) else kind(read)
+    return read if kind in (list, Sequence, Iterable) else made(read)
 
 
 def text_of(value: object) -> str:

@@ -38,7 +38,7 @@ def _after(changes: Changes, wanted: Mapping[Unit, Placed]) -> tuple[Graph, Sequ
     """The graphs as they would be; and who else waits for a job that would be deleted, with that."""
     known = {job.id: (one.tenant, one.name) for one, job in changes.declared if job is not None}
     pruned = {job.id for job in changes.pruned}
-    named = {unit for one in wanted.values() for unit in _parents(one)} - wanted.keys()
+    named = {unit for one in wanted.values() for unit in one.parents} - wanted.keys()
     tenants, names = {tenant for tenant, _ in named}, {name for _, name in named}
     rows = JobDefinition.objects.filter(Q(id__in=[*known, *pruned]) | Q(tenant__in=tenants, name__in=names))
     if not named and not any(one.declaration.request.parents for one in wanted.values()):
@@ -50,15 +50,14 @@ def _after(changes: Changes, wanted: Mapping[Unit, Placed]) -> tuple[Graph, Sequ
         if one in pruned and id_ not in pruned and id_ not in known
     ]  # fmt: skip
     stays = {units[id_]: [units[one] for one in above] for id_, above in graph.items() if id_ not in pruned}
-    return stays | {unit: _parents(one) for unit, one in wanted.items()}, orphans
+    return stays | {unit: one.parents for unit, one in wanted.items()}, orphans
 
 
 def _names(ids: Mapping[int, object]) -> Sequence[tuple[int, str, str]]:
-    return JobDefinition.objects.filter(id__in=list(ids)).values_list("id", "tenant", "name")
-
-
-def _parents(one: Placed) -> list[Unit]:
-    return [(one.tenant, name) for name in one.declaration.request.parents]
+    names: Sequence[tuple[int, str, str]] = JobDefinition.objects.filter(id__in=list(ids)).values_list(
+        "id", "tenant", "name"
+    )
+    return names
 
 
 def _without_parent(
@@ -68,7 +67,7 @@ def _without_parent(
         words = f"--prune would delete job {parent!r}, but {child!r} comes after it, and is not in the file"
         yield f"{file.name}: {words}. Take it out of the parents of {child!r} first."
     for one in wanted.values():
-        for tenant, name in _parents(one):
+        for tenant, name in one.parents:
             if (tenant, name) not in after:
                 hint = nearest(name, [other for owner, other in after if owner == tenant])
                 words = f"parents has {name!r}, but there would be no job of that name."

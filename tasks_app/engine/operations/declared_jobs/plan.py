@@ -57,7 +57,7 @@ class Drift(NamedTuple):
         return f"{self.field} {was}is {shown_value(self.now)}{says}"
 
     @property
-    def plain(self) -> dict:
+    def plain(self) -> dict[str, object]:
         return {name: value for name, value in self._asdict().items() if value is not ABSENT}
 
 
@@ -158,8 +158,9 @@ class _Comparison:
             fields["payload"] = job.payload
         changes = list(differences(document(job), fields))
         if not changes:
-            as_applied = record is not None and record.name == one.name and not drift(record, job)
-            return step(Action.SAME if as_applied and record.job == job.id else Action.ADOPT)
+            if record is not None and (record.name, record.job) == (one.name, job.id) and not drift(record, job):
+                return step(Action.SAME)
+            return step(Action.ADOPT)
         if record is None:
             found = [Drift(one.field, ABSENT, one.old, one.new) for one in changes]
             words = f"there already, made by {job.created_by or 'somebody'}, and no file declares it"
@@ -225,7 +226,7 @@ class _Comparison:
 def _changes(steps: Sequence[Step]) -> Changes:
     """As far as parents are concerned; what stays as it was made by hand is there all the same."""
     declared = [(step.placed, step.job) for step in steps if step.placed is not None and step.action is not Action.KEEP]
-    return Changes(declared, [step.job for step in steps if step.action is Action.PRUNE])
+    return Changes(declared, [step.job for step in steps if step.action is Action.PRUNE and step.job is not None])
 
 
 def _overwritten(drifted: Sequence[Difference], changes: Sequence[Difference]) -> Iterator[Drift]:

@@ -36,7 +36,7 @@ _HINTS = (
 class _Loader(yaml.SafeLoader):
     """Composes nodes; what they mean is read here, not by constructors."""
 
-    yaml_implicit_resolvers: dict = {}
+    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
@@ -70,7 +70,7 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        return super().increase_indent(flow, False)  # a list within its key
+        super().increase_indent(flow, False)  # a list within its key
 
 
 for _tag, _pattern, _first in _SCALARS:
@@ -98,10 +98,11 @@ def parse(text: str, file: str) -> Value:
 
 def write(whole: Mapping[str, object]) -> str:
     """A file that says this, as people would write it; where a terminal might obey a character of it, all in ASCII."""
-    text, ascii_text = (
+    texts: list[str] = [
         yaml.dump(dict(whole), Dumper=_Dumper, sort_keys=False, allow_unicode=unicode, width=100)
         for unicode in (True, False)
-    )
+    ]
+    text, ascii_text = texts
     return text if control_in(text, lines=True) is None else ascii_text
 
 
@@ -132,16 +133,17 @@ def _entries(pairs: Iterable[tuple[Node, Node]]) -> dict[str, Value]:
 
 
 def _scalar(node: ScalarNode) -> object:
+    text: str = node.value
     match node.tag.rpartition(":")[2]:
         case "null":
             return None
         case "bool":
-            return node.value.lower() == "true"
+            return text.lower() == "true"
         case "int":
             return _number(node, int)
         case "float":
             return _number(node, float)
-    return node.value
+    return text
 
 
 def _number(node: ScalarNode, kind: type[int] | type[float]) -> int | float:

@@ -74,4 +74,5 @@ def _note(course: Course, step: Step, begun: datetime, done: Done) -> None:
 
 
 def _now() -> datetime:
-    return run("clock", {})[0][0]
+    now: datetime = run("clock", {})[0][0]
+    return now

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.phrases import span
 from tasks_app.core.recovery import COMPLETED, LIMITS, RECOVERING, STEPS, WORDS, Grade, Step
@@ -12,7 +12,7 @@ from tasks_app.models import Recovery
 _MARKDOWN = str.maketrans({"|": "\\|", "\n": " ", "\r": " ", "<": "&lt;", "`": "'"})
 
 
-def as_result(recovery: Recovery) -> dict:
+def as_result(recovery: Recovery) -> dict[str, Any]:
     """What the standard asks for."""
     return {
         "incident": recovery.incident,
@@ -23,7 +23,7 @@ def as_result(recovery: Recovery) -> dict:
     }
 
 
-def as_dict(recovery: Recovery) -> dict:
+def as_dict(recovery: Recovery) -> dict[str, Any]:
     """The same, with all that is known of it."""
     moments = {name: _moment(getattr(recovery, name)) for name in ("began_at", "started_at", "finished_at")}
     about = {"grade": recovery.grade, "runs": recovery.runs, "by": recovery.actor, "reason": recovery.reason}
@@ -32,7 +32,7 @@ def as_dict(recovery: Recovery) -> dict:
     return as_result(recovery) | about | moments | figures | {"steps": done}
 
 
-def goals_of(recovery: Recovery) -> dict:
+def goals_of(recovery: Recovery) -> dict[str, Any]:
     """What the trouble has cost: how long it took, from its first sign on, and how much of what was committed."""
     trouble = recovery.trouble
     since = datetime.fromisoformat(trouble["since"]) if trouble else recovery.began_at
@@ -98,7 +98,7 @@ def step_rows(recovery: Recovery) -> list[StepRow]:
     return [_step_row(step, recovery.steps.get(step) or {}) for step in _steps(recovery)]
 
 
-def _step_row(step: Step, told: Mapping[str, object]) -> StepRow:
+def _step_row(step: Step, told: Mapping[str, Any]) -> StepRow:
     done = "done_at" in told
     words = told["words"] if done else f"{'skipped' if told.get('skipped') else 'not done'}: {WORDS[step]}"
     figures = [told.get(name) for name in ("after_seconds", "met", "seconds")]
@@ -109,7 +109,8 @@ def seconds_of(recovery: Recovery) -> float | None:
     """From the beginning of the incident to the last step; None: it is not done."""
     if recovery.finished_at is None:
         return None
-    return round((recovery.finished_at - recovery.began_at).total_seconds(), 3)
+    took: timedelta = recovery.finished_at - recovery.began_at
+    return round(took.total_seconds(), 3)
 
 
 _SIGNS = {
@@ -145,7 +146,7 @@ def _row(recovery: Recovery, step: Step) -> str:
     one = _step_row(step, told)
     at = f"{datetime.fromisoformat(told['done_at']):%H:%M:%S}" if one.done else "-"
     limit = f"{one.limit_minutes} min{', **missed**' if one.met is False else ''}" if one.done else "-"
-    after, took = (_span(one.after_seconds), _span(one.seconds)) if one.done else ("-", "-")
+    after, took = (_span(told["after_seconds"]), _span(told["seconds"])) if one.done else ("-", "-")
     return f"| {' | '.join((one.name, at, after, limit, took, _cell(one.words)))} |"
 
 

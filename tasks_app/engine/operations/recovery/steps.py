@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.errors import NothingToDo, PunctualError
 from tasks_app.core.phrases import counted
@@ -59,7 +60,7 @@ class StepFailed(PunctualError):
 
 class Done(NamedTuple):
     words: str
-    figures: dict
+    figures: dict[str, Any]
     sums: Mapping[str, int] = MappingProxyType({})  # columns of the recovery
 
 
@@ -169,7 +170,7 @@ def foresee_take_over(course: Course) -> str:
 
 def resume(course: Course) -> Done:
     """A lane at a time: the next one goes on when this one has caught up, or after the patience."""
-    lanes: dict[str, dict] = dict(course.recovery.steps.get(Step.RESUME, {}).get("lanes") or {})
+    lanes: dict[str, dict[str, Any]] = dict(course.recovery.steps.get(Step.RESUME, {}).get("lanes") or {})
     for lane in IN_TURN:
         if lane in lanes:
             continue
@@ -178,7 +179,7 @@ def resume(course: Course) -> Done:
             row_of.owned(course.recovery)
             freed = row_of.let_go(course.recovery, [lane])
             on_commit(SENDER.wake_all)
-        caught_up = course.until(lambda lane=lane: not overdue_in(lane))
+        caught_up = course.until(partial(_has_caught_up, lane))
         told = {"seconds": round(time.monotonic() - begun, 3), "overdue": 0 if caught_up else overdue_in(lane)}
         told["held"] = bool(freed)
         lanes[lane] = told
@@ -196,6 +197,10 @@ def resume(course: Course) -> Done:
         f" What was overdue in {_listed(asked)} is held until somebody decides: `quarantine show`." if asked else ""
     )
     return Done(words, {"lanes": lanes, "paused": paused})
+
+
+def _has_caught_up(lane: str) -> bool:
+    return not overdue_in(lane)
 
 
 def foresee_resume(course: Course) -> str:
@@ -272,7 +277,8 @@ def foresee_replay(course: Course) -> str:
 
 def replay_since(course: Course) -> datetime:
     """Fixed when the recovery was begun, so that it is the same however often this is done."""
-    return course.recovery.started_at - timedelta(minutes=REPLAY_MINUTES)
+    since: datetime = course.recovery.started_at - timedelta(minutes=REPLAY_MINUTES)
+    return since
 
 
 def to_replay(since: datetime) -> list[Again]:

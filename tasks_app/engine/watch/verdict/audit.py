@@ -69,9 +69,10 @@ def audit_not_anchored(status: SchedulerStatus) -> Iterator[Problem]:
     seen = status.audit
     if not seen.anchored:
         return
-    if (seen.anchor_seconds or 0.0) > 2 * conf().AUDIT_ANCHOR_SECONDS + AUDIT_PATIENCE_SECONDS:
+    age = seen.anchor_seconds or 0.0
+    if age > 2 * conf().AUDIT_ANCHOR_SECONDS + AUDIT_PATIENCE_SECONDS:
         yield trouble(
-            said("The audit trail has not been anchored for {time}.", time=span(seen.anchor_seconds)),
+            said("The audit trail has not been anchored for {time}.", time=span(age)),
             said(
                 "The chore `anchor` does it; its beat's log says why it can't. `manage.py audit anchor` makes one now."
             ),
@@ -84,7 +85,7 @@ def audit_not_anchored(status: SchedulerStatus) -> Iterator[Problem]:
                 "{count} places for anchors of the audit trail could not be written to for {time}.",
                 len(failing),
                 count=len(failing),
-                time=span(max(one.failing_seconds for one in failing)),
+                time=span(max(one.failing_seconds or 0.0 for one in failing)),
             ),
             said("What is missing there is sent as soon as it can be reached; `manage.py audit anchor` tries at once."),
             "; ".join(f"{one.place}: {one.error.rstrip('.')}" for one in failing) + ".",

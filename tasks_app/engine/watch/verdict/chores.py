@@ -11,6 +11,7 @@ from tasks_app.core.said import said, said_of
 from .problem import Problem, error_said, notice, span, trouble
 
 if TYPE_CHECKING:
+    from ..fleet_status import ChoreView
     from ..status import SchedulerStatus
 
 CHORE_PATIENCE_SECONDS = 60.0  # a chore may wait so long for another that takes its time
@@ -21,7 +22,7 @@ CAMPAIGN_FAILURES = 3  # steps of one campaign in a row
 def lost_and_not_reaped(status: SchedulerStatus) -> Iterator[Problem]:
     lost = sum(lane.batches_lost for lane in status.lanes)
     if lost:
-        oldest = max(lane.lost_seconds for lane in status.lanes if lane.batches_lost)
+        oldest = max(lane.lost_seconds or 0.0 for lane in status.lanes if lane.batches_lost)
         yield trouble(
             said_of(
                 "{count:,} batch lost its lease {time} ago, and its tasks aren't due again yet.",
@@ -39,12 +40,12 @@ def lost_and_not_reaped(status: SchedulerStatus) -> Iterator[Problem]:
 
 def chores_fail(status: SchedulerStatus) -> Iterator[Problem]:
     """Once may be a deadlock, and the next time is near; told, but no trouble."""
-    by_error: dict[tuple[str, bool], list] = {}
+    by_error: dict[tuple[str, bool], list[ChoreView]] = {}
     for one in status.chores:
         if one.failures:
             by_error.setdefault((one.error, one.failures > 1), []).append(one)
     for (error, again), ones in by_error.items():
-        told = {"chores": _names(ones), "time": span(max(one.failing_seconds for one in ones))}
+        told = {"chores": _names(ones), "time": span(max(one.failing_seconds or 0.0 for one in ones))}
         where = said("The beats' logs have the details: look for maintenance.failed.")
         detail = error_said(error)
         if again:
@@ -123,5 +124,5 @@ def campaigns_wait(status: SchedulerStatus) -> Iterator[Problem]:
             )
 
 
-def _names(chores: Sequence) -> str:
+def _names(chores: Sequence[ChoreView]) -> str:
     return ", ".join(one.name for one in chores)

@@ -36,7 +36,7 @@ def overdue(status: SchedulerStatus) -> Iterator[Problem]:
 
 def started_late(status: SchedulerStatus) -> Iterator[Problem]:
     late = status.lateness
-    told = {"minutes": late.window_seconds // 60, "started": late.started}
+    told: dict[str, object] = {"minutes": late.window_seconds // 60, "started": late.started}
     if late.p95_ms is not None and late.p95_ms > LATE_P95_MS:
         told["late"] = milliseconds(late.p95_ms)
         excuse = _excuse(status)

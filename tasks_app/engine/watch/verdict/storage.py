@@ -107,7 +107,8 @@ def archive_waits(status: SchedulerStatus) -> Iterator[Problem]:
     one = status.archive
     if not one.waiting:
         return
-    told = trouble if one.waiting_seconds > ARCHIVE_PATIENCE_SECONDS else notice
+    waited = one.waiting_seconds or 0.0
+    told = trouble if waited > ARCHIVE_PATIENCE_SECONDS else notice
     yield told(
         said_of(
             "{count:,} partition has been waiting for the archive for {time}: nothing is lost, but the database grows.",
@@ -115,7 +116,7 @@ def archive_waits(status: SchedulerStatus) -> Iterator[Problem]:
             "grows.",
             one.waiting,
             count=one.waiting,
-            time=span(one.waiting_seconds),
+            time=span(waited),
         ),
         said("See that the archive can be reached and has room; `manage.py archive` shows what waits."),
         error_said(one.error),

@@ -46,7 +46,7 @@ def subscription_failing(status: SchedulerStatus) -> Iterator[Problem]:
                 "{count:,} subscriptions are getting nothing: deliveries have been failing for {time}.",
                 len(ones),
                 count=len(ones),
-                time=span(max(one.failing_seconds for one in ones)),
+                time=span(max(one.failing_seconds or 0.0 for one in ones)),
             ),
             said("They are tried again by themselves; `manage.py outbox` shows what the receivers answer."),
             f"{_named(ones)}.",
@@ -67,7 +67,7 @@ def subscription_behind(status: SchedulerStatus) -> Iterator[Problem]:
                 "{count:,} subscriptions are behind: the oldest event has been waiting for {time}.",
                 len(ones),
                 count=len(ones),
-                time=span(max(one.waiting_seconds for one in ones)),
+                time=span(max(one.waiting_seconds or 0.0 for one in ones)),
             ),
             said(
                 "If no beat delivers, see their logs: look for relay.failed. Else the receiver is too slow for its "
