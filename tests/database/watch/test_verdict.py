@@ -1,6 +1,7 @@
 """The verdict: "All is well" is said when it is, and status, pages and API say the same of what is not."""
 
 import json
+import re
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -337,6 +338,11 @@ def _everything_waits(beat: Chores) -> None:
 
 
 @with_people
+def ageless(text: str) -> str:
+    """Without its seconds: each report reads the clock again."""
+    return re.sub(r"\d+ s\b", "some seconds", text)
+
+
 def test_with_the_beat_stopped_verdict_status_overview_and_health_name_one_cause(canaries_fly, beat):
     _everything_waits(beat)
     before = {one.rule for one in read_status().found}
@@ -352,9 +358,10 @@ def test_with_the_beat_stopped_verdict_status_overview_and_health_name_one_cause
     assert {"canary_not_back", "overdue"} <= status.broken  # their figures stand out
     client = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
     health = client.get("/api/v1/scheduler/health", headers={"X-Tenant": "default"}).json()
-    assert (health["problems"], health["notices"]) == ([str(cause)], [])
+    assert [ageless(one) for one in health["problems"]] == [ageless(str(cause))]
+    assert health["notices"] == []
     page, code = told()
-    assert (page, code) == (f"! {cause}", TROUBLE)
+    assert (ageless(page), code) == (ageless(f"! {cause}"), TROUBLE)
     overview = client.get("/admin/").content.decode()
     assert overview.count("Attention:") == 1 and "Restart that worker" not in overview
     assert [one.cause for one in troubles()] == ["no_dispatcher"]
