@@ -5,6 +5,8 @@ others is carried over here: only names change, so every lock is held for a mome
 """
 
 from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 
 TABLES = {
     "api_token": "punctual_api_token",
@@ -69,7 +71,7 @@ END $$;
 """
 
 
-def rename(apps, schema_editor) -> None:
+def rename(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     with schema_editor.connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('punctual_task')")
         if cursor.fetchone()[0] is not None:

@@ -1,11 +1,13 @@
 from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 
 from ._tenants import move_to_internal
 
 INTERNAL = "internal"
 
 
-def refuse_tokens_of_it(apps, schema_editor) -> None:
+def refuse_tokens_of_it(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """A token of a tenant that happens to have this name would reach the scheduler's own tasks from now on."""
     tokens = apps.get_model("tasks_app", "ApiToken").objects.using(schema_editor.connection.alias)
     found = tokens.filter(tenant=INTERNAL, revoked_at=None)

@@ -7,12 +7,17 @@ Whatever ends this half way, it goes on where it was when it is run again; do th
 """
 
 import time
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import NamedTuple
 
 import django.db.models.deletion
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import OperationalError, migrations, models, transaction
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.backends.utils import CursorWrapper
+from django.db.migrations.state import StateApps
 from django.db.models import Q
 
 
@@ -64,14 +69,14 @@ DAYS_LEFT = 1  # a check that an earlier try left behind must hold for so long y
 LOCK_MS, TRIES, PAUSE_SECONDS = 200, 100, 0.3  # nobody waits for us for longer than that
 
 
-def cut(apps, schema_editor) -> None:
+def cut(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     with schema_editor.connection.cursor() as cursor:
         for family in FAMILIES:
             if not _is_partitioned(cursor, family.table):
                 _carry_over(cursor, family)
 
 
-def _carry_over(cursor, family: Family) -> None:
+def _carry_over(cursor: CursorWrapper, family: Family) -> None:
     table, check = family.table, f"{family.table}_before_check"
     until = _standing_check(cursor, table, check) or _new_check(cursor, family, check)
     try:
@@ -85,7 +90,7 @@ def _carry_over(cursor, family: Family) -> None:
         raise
 
 
-def _switch(cursor, family: Family, check: str, until: str) -> None:
+def _switch(cursor: CursorWrapper, family: Family, check: str, until: str) -> None:
     """In one transaction: whoever writes writes to the old table, or to the new one."""
     table, old = family.table, f"{family.table}_before"
     cursor.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
@@ -120,15 +125,15 @@ CREATE TRIGGER punctual_audit_entry_not_truncated BEFORE TRUNCATE ON {0}
 """
 
 
-def mend(apps, schema_editor) -> None:
+def mend(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Back to plain tables, with all that is in the partitions. The rows since the change are copied under a lock."""
     with schema_editor.connection.cursor() as cursor:
         for family in FAMILIES:
             if _is_partitioned(cursor, family.table):
-                _briefly(cursor, lambda family=family: _put_together(cursor, family))
+                _briefly(cursor, partial(_put_together, cursor, family))
 
 
-def _put_together(cursor, family: Family) -> None:
+def _put_together(cursor: CursorWrapper, family: Family) -> None:
     table, old = family.table, f"{family.table}_before"
     cursor.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
     next_id = _next_id(cursor, table) if family.has_id else None
@@ -159,12 +164,13 @@ def _put_together(cursor, family: Family) -> None:
         cursor.execute(f"ALTER SEQUENCE {cursor.fetchone()[0]} RENAME TO {table}_id_seq")
 
 
-def _is_partitioned(cursor, table: str) -> bool:
+def _is_partitioned(cursor: CursorWrapper, table: str) -> bool:
     cursor.execute("SELECT relkind = 'p' FROM pg_class WHERE oid = %s::regclass", [table])
-    return cursor.fetchone()[0]
+    found: bool = cursor.fetchone()[0]
+    return found
 
 
-def _standing_check(cursor, table: str, check: str) -> str | None:
+def _standing_check(cursor: CursorWrapper, table: str, check: str) -> str | None:
     """The moment that the check of an earlier try is about; None, and no check, if that is too near."""
     cursor.execute(
         "SELECT (regexp_match(pg_get_constraintdef(oid), '''([^'']+)'''))[1]::timestamptz AS until"
@@ -175,12 +181,13 @@ def _standing_check(cursor, table: str, check: str) -> str | None:
         return None
     cursor.execute("SELECT %s > now() + make_interval(days => %s)", [found[0], DAYS_LEFT])
     if cursor.fetchone()[0]:
-        return found[0].isoformat()
+        until: str = found[0].isoformat()
+        return until
     _briefly(cursor, lambda: cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {check}"))
     return None
 
 
-def _new_check(cursor, family: Family, check: str) -> str:
+def _new_check(cursor: CursorWrapper, family: Family, check: str) -> str:
     """Later than all that is there: a clock may have been ahead."""
     table, key = family.table, family.key
     cursor.execute(
@@ -188,13 +195,13 @@ def _new_check(cursor, family: Family, check: str) -> str:
         " + make_interval(days => %s)) AT TIME ZONE 'UTC'",
         [DAYS_AHEAD],
     )
-    until = cursor.fetchone()[0].isoformat()
+    until: str = cursor.fetchone()[0].isoformat()
     add = f"ALTER TABLE {table} ADD CONSTRAINT {check} CHECK ({key} < '{until}') NOT VALID"
     _briefly(cursor, lambda: cursor.execute(add))
     return until
 
 
-def _index(cursor, table: str, name: str, columns: str) -> None:
+def _index(cursor: CursorWrapper, table: str, name: str, columns: str) -> None:
     """One that was left half built is built anew."""
     cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
     found = cursor.fetchone()
@@ -203,13 +210,14 @@ def _index(cursor, table: str, name: str, columns: str) -> None:
         cursor.execute(f"CREATE INDEX CONCURRENTLY {name} ON {table} {columns}")
 
 
-def _next_id(cursor, table: str) -> int:
+def _next_id(cursor: CursorWrapper, table: str) -> int:
     cursor.execute("SELECT pg_get_serial_sequence(%s, 'id')", [table])
     cursor.execute(f"SELECT last_value + is_called::int FROM {cursor.fetchone()[0]}")
-    return cursor.fetchone()[0]
+    found: int = cursor.fetchone()[0]
+    return found
 
 
-def _same_rights(cursor, source: str, target: str) -> None:
+def _same_rights(cursor: CursorWrapper, source: str, target: str) -> None:
     """Who owned the one owns the other, and who could do something to the one can do it to the other."""
     cursor.execute(
         "SELECT format('ALTER TABLE %%s OWNER TO %%I', %s, pg_get_userbyid(relowner)) FROM pg_class"
@@ -225,14 +233,15 @@ def _same_rights(cursor, source: str, target: str) -> None:
         cursor.execute(statement)
 
 
-def _briefly(cursor, deed) -> None:
+def _briefly(cursor: CursorWrapper, deed: Callable[[], object]) -> None:
     """In a transaction that waits for a lock for a moment only, since others wait behind it; again if it got none."""
     using = cursor.db.alias
     for left in reversed(range(TRIES)):
         try:
             with transaction.atomic(using):
                 cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_MS}ms'")
-                return deed()
+                deed()
+                return
         except OperationalError as error:
             if not left or getattr(error.__cause__, "sqlstate", "") not in ("55P03", "40P01"):
                 raise
@@ -334,7 +343,7 @@ FROM pg_class WHERE oid = 'punctual_task'::regclass;
 """
 
 
-def replace_functions(apps, schema_editor) -> None:
+def replace_functions(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     using = schema_editor.connection.alias
     with transaction.atomic(using), schema_editor.connection.cursor() as cursor:
         cursor.execute(_PATH)
@@ -343,7 +352,7 @@ def replace_functions(apps, schema_editor) -> None:
         cursor.execute(EXECUTE_RIGHTS)
 
 
-def restore_functions(apps, schema_editor) -> None:
+def restore_functions(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     using = schema_editor.connection.alias
     with transaction.atomic(using), schema_editor.connection.cursor() as cursor:
         cursor.execute(_FIRST.DROP_FUNCTIONS)

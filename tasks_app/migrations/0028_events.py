@@ -8,6 +8,9 @@ from importlib import import_module
 
 import django.contrib.postgres.fields
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.backends.utils import CursorWrapper
+from django.db.migrations.state import StateApps
 
 import tasks_app.models.outbox_event as outbox
 
@@ -40,7 +43,7 @@ WHERE i.inhparent = 'punctual_outbox'::regclass AND NOT EXISTS (
 LISTS = [name for name, kind in COLUMNS.items() if kind.endswith("[]")] + ["payloads"]
 
 
-def add_columns(apps, schema_editor) -> None:
+def add_columns(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     added = ", ".join(f"ADD COLUMN IF NOT EXISTS {name} {kind}" for name, kind in COLUMNS.items())
     # Long lists are not compressed: that would take longer than all the rest of telling.
     stored = ", ".join(f"ALTER COLUMN {name} SET STORAGE EXTERNAL" for name in LISTS)
@@ -55,13 +58,13 @@ def add_columns(apps, schema_editor) -> None:
         )
 
 
-def drop_columns(apps, schema_editor) -> None:
+def drop_columns(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     dropped = ", ".join(f"DROP COLUMN IF EXISTS {name}" for name in COLUMNS)
     with schema_editor.connection.cursor() as cursor:
         _PARTITIONS._briefly(cursor, lambda: cursor.execute(f"ALTER TABLE punctual_outbox {dropped}"))
 
 
-def build_index(apps, schema_editor) -> None:
+def build_index(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     with schema_editor.connection.cursor() as cursor:
         _PARTITIONS._briefly(
             cursor, lambda: cursor.execute(f"CREATE INDEX IF NOT EXISTS {INDEX} ON ONLY punctual_outbox (xid)")
@@ -73,12 +76,12 @@ def build_index(apps, schema_editor) -> None:
                 _PARTITIONS._briefly(cursor, lambda attach=attach: cursor.execute(attach))
 
 
-def _without_index(cursor) -> list[str]:
+def _without_index(cursor: CursorWrapper) -> list[str]:
     cursor.execute(_WITHOUT_INDEX, [INDEX])
     return [part for (part,) in cursor.fetchall()]
 
 
-def drop_index(apps, schema_editor) -> None:
+def drop_index(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     with schema_editor.connection.cursor() as cursor:
         _PARTITIONS._briefly(cursor, lambda: cursor.execute(f"DROP INDEX IF EXISTS {INDEX}"))
 

@@ -1,8 +1,12 @@
 """Dead letters by cause: fingerprint, tags, the code that failed, the job, indexes; and tries that wait for a budget."""
 
+from typing import Any
+
 import django.contrib.postgres.fields
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 from django.db.models import Q
 
 STEP = 2_000  # letters in one transaction
@@ -63,7 +67,7 @@ INDEXES = {
 }
 
 
-def fill(apps, schema_editor) -> None:
+def fill(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """The letters that were there before the trigger, in steps that are committed by themselves."""
     after = 0
     while after is not None:
@@ -72,7 +76,7 @@ def fill(apps, schema_editor) -> None:
             (after,) = cursor.fetchone()
 
 
-def _concurrently() -> list:
+def _concurrently() -> list[Any]:
     """Each index, after one that an interrupted run may have left half built."""
     made = []
     for name, fields in INDEXES.items():

@@ -3,6 +3,8 @@
 Columns without a default, and checks that are not asked of the rows there are: each takes its lock for a moment.
 """
 
+from typing import Any
+
 import django.contrib.postgres.fields
 from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
@@ -72,7 +74,7 @@ def columns(model: str) -> list[migrations.AddField]:
     ]
 
 
-def wider(model: str, name: str) -> list:
+def wider(model: str, name: str) -> list[Any]:
     return [
         migrations.RemoveConstraint(model, name),
         AddConstraintNotValid(model, models.CheckConstraint(condition=models.Q(lane__in=LANES), name=name)),

@@ -3,6 +3,8 @@
 The wider checks are not asked of the rows there are: each takes its lock for a moment.
 """
 
+from typing import Any
+
 import django.db.models.functions.datetime
 from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
@@ -18,7 +20,7 @@ UPDATE punctual_task SET status = CASE WHEN attempt > 0 THEN 'FAIL' ELSE 'INIT' 
 """
 
 
-def wider(name: str, condition: Q) -> list:
+def wider(name: str, condition: Q) -> list[Any]:
     return [
         migrations.RemoveConstraint("scheduletask", name),
         AddConstraintNotValid("scheduletask", models.CheckConstraint(condition=condition, name=name)),

@@ -1,6 +1,8 @@
 """The entries that there were before get their places, too: they wait for one from now on."""
 
 from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 
 STEP = 10_000
 QUEUE = """
@@ -11,7 +13,7 @@ ON CONFLICT DO NOTHING
 """
 
 
-def queue(apps, schema_editor) -> None:
+def queue(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """In steps, each committed by itself: whatever ends this half way, it can be run again."""
     with schema_editor.connection.cursor() as cursor:
         cursor.execute("SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM punctual_audit_entry")

@@ -5,6 +5,8 @@ What has no entry waits apart, by wait_at, which a trigger keeps: whoever writes
 
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 from django.db.models import Q
 from django.db.models.functions import Now
 
@@ -58,7 +60,7 @@ INDEXES = (
 )
 
 
-def let_wait(apps, editor) -> None:
+def let_wait(apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
     """What waits already has no entry. The trigger writes wait_at, and does so again for what is changed meanwhile."""
     with editor.connection.cursor() as cursor:
         cursor.execute("SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM punctual_task")

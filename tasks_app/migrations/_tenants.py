@@ -7,6 +7,10 @@ stays moved if it is interrupted, and running it again goes on. Ids, times and s
 from collections.abc import Iterator, Sequence
 
 from django.db import migrations
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.backends.utils import CursorWrapper
+from django.db.migrations.state import StateApps
 
 from tasks_app.conf import conf
 from tasks_app.core.sharding import shard_of
@@ -58,16 +62,16 @@ WHERE e.id >= %(low)s AND e.id < %(high)s AND e.tenant = %(source)s AND CASE WHE
 def move_to_internal(*types: str, events: Sequence[str] = ()) -> migrations.RunPython:
     """All rows of these types, and an app's own events of these names, from the default tenant to the internal one."""
 
-    def forward(apps, schema_editor) -> None:
+    def forward(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
         _move(schema_editor.connection, DEFAULT_TENANT, INTERNAL_TENANT, types, events)
 
-    def backward(apps, schema_editor) -> None:
+    def backward(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
         _move(schema_editor.connection, INTERNAL_TENANT, DEFAULT_TENANT, types, events)
 
     return migrations.RunPython(forward, backward)
 
 
-def _move(connection, source: str, target: str, types: Sequence[str], events: Sequence[str]) -> None:
+def _move(connection: BaseDatabaseWrapper, source: str, target: str, types: Sequence[str], events: Sequence[str]) -> None:
     if connection.alias != conf().DATABASE:
         return  # an app's own migration, in a database that has none of our tables
     given = {"source": source, "target": target, "types": list(types), "events": list(events)}
@@ -86,7 +90,7 @@ def _move(connection, source: str, target: str, types: Sequence[str], events: Se
                 cursor.execute(statement, given | span)
 
 
-def _spans(cursor, table: str) -> Iterator[dict[str, int]]:
+def _spans(cursor: CursorWrapper, table: str) -> Iterator[dict[str, int]]:
     """The ids of a table in steps, as far as there are any now; what is written meanwhile is written as it should be."""
     cursor.execute(f"SELECT min(id), max(id) FROM {table}")
     lowest, highest = cursor.fetchone()
