@@ -8,7 +8,7 @@ cancelled was not its to decide, and is scheduled again.
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
@@ -42,11 +42,11 @@ class Kind(NamedTuple):
     task_type: str
     column: str  # the time that the task runs by
     follows: bool  # the task must have exactly that time, not just any
-    options: Callable[[datetime], dict]
+    options: Callable[[datetime], dict[str, Any]]
     words: str
 
 
-def _at(time: datetime) -> dict:
+def _at(time: datetime) -> dict[str, Any]:
     return {"at": time}
 
 
@@ -75,7 +75,7 @@ def _without_task(kind: Kind, dry_run: bool) -> Iterator[Found | Walked]:
     after = 0
     while True:
         last, count = _bound(kind, after)
-        if not count:
+        if last is None:
             return
         page = kind.articles.filter(id__gt=after, id__lte=last)
         differences = differing_rows(kind.task_type, page, at=kind.column if kind.follows else None)

@@ -1,5 +1,6 @@
 """The settings of the articles with their units and defaults, read from settings.ARTICLES and checked."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -24,7 +25,7 @@ class Conf(Section):
     AUDIT_LEAD_SECONDS: float | None = None  # None: audit at once; else this long before publish_time
     FORBIDDEN_WORDS: tuple[str, ...] = ("forbidden",)  # the local rule list
 
-    def _problems(self):
+    def _problems(self) -> Iterator[str]:
         yield from self._bad_texts()
         for name in SECONDS:
             value = getattr(self, name)
@@ -47,7 +48,7 @@ class Conf(Section):
                 f"{HANDLER_SECONDS:g}. Lower it."
             )
 
-    def _bad_texts(self):
+    def _bad_texts(self) -> Iterator[str]:
         url, token, words = self.MODERATION_URL, self.MODERATION_TOKEN, self.FORBIDDEN_WORDS
         if not isinstance(url, str):
             yield f"MODERATION_URL is {url!r}; it must be a string, empty for the local rule list."

@@ -7,8 +7,9 @@ would hold a call for ever. So every read and write on the socket is given what 
 import ssl
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import httpcore
 import httpx
@@ -26,7 +27,7 @@ def deadline(seconds: float) -> Iterator[None]:
         _call.ends = None
 
 
-def client(**options: object) -> httpx.Client:
+def client(**options: Any) -> httpx.Client:
     return httpx.Client(transport=_Transport(), **options)
 
 
@@ -42,7 +43,14 @@ class _Transport(httpx.HTTPTransport):
 
 
 class _Backend(httpcore.SyncBackend):
-    def connect_tcp(self, host, port, timeout=None, local_address=None, socket_options=None):
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
         stream = super().connect_tcp(host, port, _left(timeout, httpcore.ConnectTimeout), local_address, socket_options)
         return _Stream(stream)
 
@@ -60,16 +68,18 @@ class _Stream(httpcore.NetworkStream):
     def close(self) -> None:
         self._stream.close()
 
-    def start_tls(self, ssl_context: ssl.SSLContext, server_hostname=None, timeout=None) -> "_Stream":
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> "_Stream":
         left = _left(timeout, httpcore.ConnectTimeout)
         return _Stream(self._stream.start_tls(ssl_context, server_hostname, left))
 
-    def get_extra_info(self, info: str):
+    def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
 
 def _left(timeout: float | None, error: type[Exception]) -> float | None:
-    ends = getattr(_call, "ends", None)
+    ends: float | None = getattr(_call, "ends", None)
     if ends is None:
         return timeout
     left = ends - time.monotonic()

@@ -32,9 +32,9 @@ _NULLABLE_TIME = {"type": ["string", "null"], "format": "date-time"}
 _TIME = {"type": "string", "format": "date-time"}
 
 
-def _declare(name: str, sentence: str, example: Mapping[str, object], **more: dict) -> str:
+def _declare(name: str, sentence: str, example: Mapping[str, object], **more: Mapping[str, object]) -> str:
     fields = _FIELDS | more
-    schema = {"type": "object", "properties": fields, "required": list(fields)}
+    schema: dict[str, object] = {"type": "object", "properties": fields, "required": list(fields)}
     return declare_kind(name, sentence, schema, _EXAMPLE | dict(example)).name
 
 

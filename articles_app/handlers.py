@@ -30,11 +30,12 @@ def write_verdict(task: Task, judged: Judged) -> None:
             code="CONTENT_CHANGED",
             after=0,
         )
-    about = {"actor": MODERATION, "content_revision": judged.content_revision}
+    read = judged.content_revision
     if judged.verdict.approved:
-        lifecycle.write_approval(article.id, **about)
+        lifecycle.write_approval(article.id, actor=MODERATION, content_revision=read)
     else:
-        lifecycle.write_rejection(article.id, reason=judged.verdict.reason, **about)
+        reason = judged.verdict.reason
+        lifecycle.write_rejection(article.id, reason=reason, actor=MODERATION, content_revision=read)
 
 
 # About 17 minutes of tries: an outage of the service should not need a person for every article.

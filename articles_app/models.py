@@ -18,7 +18,7 @@ TITLE_WORDS = SearchVector("title", config="simple")
 
 
 class Article(models.Model):
-    title = models.CharField(max_length=TITLE_LENGTH)
+    title: str = models.CharField(max_length=TITLE_LENGTH)
     body = models.TextField()
     author = models.CharField(max_length=NAME_LENGTH)
     status = models.CharField(

@@ -54,7 +54,7 @@ def ask(article_id: int, content_revision: int, title: str, body: str, *, token:
     return _read(answer)
 
 
-def _call(settings: Conf, question: dict, headers: dict[str, str]) -> tuple[int, str, bytes]:
+def _call(settings: Conf, question: dict[str, object], headers: dict[str, str]) -> tuple[int, str, bytes]:
     timeout = httpx.Timeout(settings.READ_SECONDS, connect=settings.CONNECT_SECONDS)
     with deadline(settings.TOTAL_SECONDS):
         with _client(os.getpid()).stream(

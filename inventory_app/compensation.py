@@ -93,7 +93,7 @@ def _without_product(keys: list[str], dry_run: bool) -> Iterator[Found]:
 
 
 def _is_product(key: str) -> bool:
-    return Product.objects.filter(product_code=key).exists()
+    return bool(Product.objects.filter(product_code=key).exists())
 
 
 def _window(dry_run: bool) -> Iterator[Found | Walked]:

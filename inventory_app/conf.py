@@ -1,5 +1,6 @@
 """The settings of the stock with their units and defaults, read from settings.STOCK and checked."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -42,7 +43,7 @@ class Conf(Section):
     ANSWER_MAX_BYTES: int = 65_536
     RETRY_MAX_SECONDS: float = 3_600.0  # a stock system that is away is asked again for a product this often at least
 
-    def _problems(self):
+    def _problems(self) -> Iterator[str]:
         for field in fields(self):
             value, kind = getattr(self, field.name), type(field.default)
             if kind is str:
@@ -54,7 +55,7 @@ class Conf(Section):
         yield from self._out_of_range()
 
     @classmethod
-    def _unknown(cls, name, value, known):
+    def _unknown(cls, name: str, value: object, known: set[str]) -> str:
         if name == "ROUND_SECONDS":
             return (
                 f'STOCK["ROUND_SECONDS"] is {value!r}, but is no longer a setting: it knew neither an hour nor a zone. '
@@ -62,7 +63,7 @@ class Conf(Section):
             )
         return super()._unknown(name, value, known)
 
-    def _out_of_range(self):
+    def _out_of_range(self) -> Iterator[str]:
         if isinstance(self.STOCK_URL, str) and self.STOCK_URL and not _is_address(self.STOCK_URL):
             yield f"STOCK_URL is {self.STOCK_URL!r}; it must be http://host/path or https://host/path, and no more."
         if isinstance(self.STOCK_TOKEN, str) and not (self.STOCK_TOKEN.isascii() and self.STOCK_TOKEN.isprintable()):

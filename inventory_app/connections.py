@@ -12,7 +12,7 @@ import ssl
 import time
 from collections import deque
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 
@@ -31,7 +31,7 @@ class Pool:
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        self._host, self._port = parts.hostname, parts.port
+        self._host, self._port = parts.hostname or "", parts.port
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self._free: deque[_Connection] = deque()  # the one used last comes first: it is the least likely to have died
 
@@ -63,10 +63,10 @@ class Pool:
 class _Connection:
     def __init__(self, host: str, port: int | None, tls: ssl.SSLContext | None) -> None:
         self._tls = tls
-        kind = http.client.HTTPSConnection if tls else http.client.HTTPConnection
-        options = {"context": tls} if tls else {}
-        self._http = kind(host, port, **options)
-        self._http._create_connection = self._reach
+        self._http = (
+            http.client.HTTPSConnection(host, port, context=tls) if tls else http.client.HTTPConnection(host, port)
+        )
+        self._http._create_connection = self._reach  # type: ignore[attr-defined]  # it has no other way in
         self._ends = 0.0
 
     @property
@@ -141,7 +141,7 @@ class _TimedReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer) -> int:
+    def readinto(self, buffer: Any) -> int:
         self._sock.settimeout(left_until(self._call.ends))
         return self._sock.recv_into(buffer)
 

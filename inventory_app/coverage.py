@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -55,9 +56,8 @@ class Coverage:
 
     @property
     def timer_words(self) -> str:
-        if self.timer is None:
-            return ""
-        return f"{self.timer.words}; next on {self.timer.in_words(self.next_moment)}"
+        moment = self.next_moment
+        return f"{self.timer.words}; next on {self.timer.in_words(moment)}" if self.timer and moment else ""
 
     @property
     def scheduled_rate(self) -> float:
@@ -92,8 +92,9 @@ class Coverage:
             found.append(f"{self.overdue:,} {were} last synced longer ago than the window allows.")
         return found
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """For machines; times in seconds."""
+        moment = self.next_moment
         return {
             "products": self.products,
             "fresh": self.fresh,
@@ -104,7 +105,7 @@ class Coverage:
             "window_s": self.window.total_seconds(),
             "window_applied": self.window_applied,
             "timer": self.timer.words if self.timer else None,
-            "timer_next": self.next_moment.isoformat() if self.timer else None,
+            "timer_next": moment.isoformat() if moment else None,
             "interval_s": self.interval.total_seconds(),
             "planned_per_s": round(self.scheduled_rate, 6),
             "allowed_per_s": self.rate,
@@ -157,7 +158,7 @@ def read_coverage() -> Coverage:
 def interval_for(window: timedelta, timer: Timer | None, now: datetime) -> timedelta:
     """How long after a sync the next one comes. A timer's are a little after its moment: more than the window."""
     begun = timer.last(now) if timer else None
-    return timer.at_or_after([begun + window + _INSTANT])[0] - begun if begun else window
+    return timer.at_or_after([begun + window + _INSTANT])[0] - begun if timer and begun else window
 
 
 def horizon(window: timedelta, timer: Timer | None, now: datetime) -> timedelta:

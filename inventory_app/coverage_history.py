@@ -28,7 +28,7 @@ def note_coverage() -> bool:
     """Whether it was noted: once in an hour, however many beats look. What is too old goes."""
     with connection.cursor() as cursor:
         cursor.execute(_NOTE, {"length": current_window().length})
-        noted = cursor.rowcount > 0
+        noted: bool = cursor.rowcount > 0
     if noted:
         CoverageHour.objects.filter(hour__lt=timezone.now() - KEEP).delete()
     return noted

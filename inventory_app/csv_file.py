@@ -39,7 +39,8 @@ def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str] | str]]:
 
     A quote that is never closed would make the lines after it a part of its value; they are read for themselves.
     """
-    lines, again, number = iter(lines), [], 0
+    again: list[str] = []
+    lines, number = iter(lines), 0
     while (line := again.pop() if again else next(lines, None)) is not None:
         number += 1
         if number == 1:

@@ -1,6 +1,7 @@
 """What others hear of products: which there are. That one was synced is told by its task, `task.succeeded`."""
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from tasks_app.client import emit, emit_many
 from tasks_app.client.events import declare_kind
@@ -13,7 +14,7 @@ _ACTOR = {"actor": {"type": "string", "description": "Who did it."}}
 _EXAMPLE = {"code": "SKU-1", "name": "Kettle"}
 
 
-def _object(fields: dict) -> dict:
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields)}
 
 
@@ -30,7 +31,7 @@ WINDOW_CHANGED = declare_kind(
 ).name
 
 
-def tell(event: str, codes: Collection[str], payloads: Sequence[dict]) -> None:
+def tell(event: str, codes: Collection[str], payloads: Sequence[dict[str, Any]]) -> None:
     """In the transaction of the change, by whoever holds the products' locks."""
     if codes:
         emit_many(event, payloads, tenant=TENANT, task_type=STOCK_SYNC, keys=list(codes))

@@ -14,7 +14,7 @@ LOCK_ORDER = (Length("product_code"), "product_code")
 class Product(models.Model):
     """Added and removed by inventory_app.lifecycle; its stock is written by the handler of its rolling task."""
 
-    product_code = models.CharField("code", max_length=CODE_LENGTH, primary_key=True, db_collation="C")
+    product_code: str = models.CharField("code", max_length=CODE_LENGTH, primary_key=True, db_collation="C")
     name = models.CharField(max_length=NAME_LENGTH)
     stock_quantity = models.BigIntegerField("quantity", null=True, help_text="Empty: never synced.")
     stock_synced_at = models.DateTimeField(

@@ -7,6 +7,7 @@ from typing import Annotated
 from django.http import HttpRequest
 from ninja import Path, Router, Schema
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from tasks_app.client import TaskInfo, find_many
 from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, NotThere, Text, caller, may_answer, register_router
@@ -16,7 +17,7 @@ from .models import CODE_LENGTH, Product
 from .units import STOCK_SYNC, TENANT
 
 router = Router(tags=["stock"])
-_EXAMPLE = {
+_EXAMPLE: JsonDict = {
     "code": "SKU 4711",
     "name": "A lamp",
     "quantity": 12,
@@ -74,7 +75,7 @@ def list_products(
     request: HttpRequest,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     _refuse_others(request)
     rows = Product.objects.order_by("product_code")
     found = list((rows if after is None else rows.filter(product_code__gt=after))[: limit + 1])
@@ -83,7 +84,7 @@ def list_products(
 
 
 @router.get("/products/{path:product_code}", response=ProductOut, summary="Read a product")
-def read_product(request: HttpRequest, product_code: Annotated[Text, Path()]):
+def read_product(request: HttpRequest, product_code: Annotated[Text, Path()]) -> ProductOut:
     _refuse_others(request)
     product = Product.objects.filter(product_code=product_code).first()
     if product is None:
@@ -93,7 +94,7 @@ def read_product(request: HttpRequest, product_code: Annotated[Text, Path()]):
 
 @router.get("/window", response=WindowOut, summary="How often each product is synced")
 @may_answer("SCH_404_NOT_FOUND")
-def read_window(request: HttpRequest):
+def read_window(request: HttpRequest) -> WindowOut:
     _refuse_others(request)
     window = current_window()
     return WindowOut(seconds=window.length.total_seconds(), applied=window.applied, changed_by=window.changed_by)

@@ -10,14 +10,15 @@ from django.apps import AppConfig
 from django.core.exceptions import ImproperlyConfigured
 
 _ninja = find_spec("ninja")
-if _ninja is None:
+if _ninja is None or _ninja.origin is None:
     raise ImproperlyConfigured(
         "INSTALLED_APPS has tasks_app.api_page.ApiPageConfig, which needs django-ninja. "
         'Run `pip install "django-punctual[api]"`, or take the line out.'
     )
+_folder = Path(_ninja.origin).parent
 
 
 class ApiPageConfig(AppConfig):
     name = "tasks_app.api_page"
     label = "api_page"
-    path = str(Path(_ninja.origin).parent)
+    path = str(_folder)

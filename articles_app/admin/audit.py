@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -40,7 +41,7 @@ class VerdictForm(forms.Form):
     )
 
 
-def audit_page(request: HttpRequest, admin, article: Article) -> HttpResponse:
+def audit_page(request: HttpRequest, admin: ModelAdmin, article: Article) -> HttpResponse:
     """GET shows what is to be judged; POST writes the verdict about exactly that, or says why it did not."""
     if not request.user.has_perm(AUDIT_RIGHT):
         raise PermissionDenied
@@ -92,8 +93,8 @@ def _decide(
     who = {"reason": form.cleaned_data["reason"], "actor": request.user.get_username(), "revision": read}
     if verdict == REJECT:
         lifecycle.reject(article.id, **who)
-        return gettext("Rejected: it won't go live unless it is changed and submitted again.")
+        return str(gettext("Rejected: it won't go live unless it is changed and submitted again."))
     moved = lifecycle.approve(article.id, **who)
     if moved.publish_time <= now:
-        return gettext("Approved. Its publish time has passed, so it goes live at once.")
-    return gettext("Approved: it goes live on {time}.").format(time=spoken(moved.publish_time, zone, now))
+        return str(gettext("Approved. Its publish time has passed, so it goes live at once."))
+    return str(gettext("Approved: it goes live on {time}.").format(time=spoken(moved.publish_time, zone, now)))

@@ -6,6 +6,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -33,7 +34,7 @@ SHOWN = 20
 NEEDED = ("id", "title", "status", "publish_time", "offline_time", "revision")
 
 
-def bulk_move(request: HttpRequest, admin, chosen: Sequence[int] | None = None) -> HttpResponse:
+def bulk_move(request: HttpRequest, admin: ModelAdmin, chosen: Sequence[int] | None = None) -> HttpResponse:
     """The page; `chosen` comes from the list's action, afterwards the page itself says what was chosen."""
     if not admin.has_change_permission(request):
         raise PermissionDenied
@@ -43,7 +44,10 @@ def bulk_move(request: HttpRequest, admin, chosen: Sequence[int] | None = None) 
         given, step = take_back(request), "preview"
         if given is None:
             return back
-    revisions = _read_chosen(given.get("chosen", "")) if chosen is None else dict.fromkeys(chosen)
+    # By article; None: it was chosen in the list, which sends no revision.
+    revisions: dict[int, int | None] = (
+        _read_chosen(given.get("chosen", "")) if chosen is None else dict.fromkeys(chosen)
+    )
     if not 0 < len(revisions) <= MOST:
         many = gettext(
             "More than {most:,} articles are selected, too many to move at once. Filter the list first."
@@ -65,8 +69,8 @@ def bulk_move(request: HttpRequest, admin, chosen: Sequence[int] | None = None) 
     return TemplateResponse(request, "articles_app/bulk_move.html", context)
 
 
-def _read_chosen(text: str) -> dict[int, int]:
-    chosen = {}
+def _read_chosen(text: str) -> dict[int, int | None]:
+    chosen: dict[int, int | None] = {}
     for part in text.split(","):
         id_, _, revision = part.partition(":")
         one = read_id(id_), read_revision(revision)
@@ -88,30 +92,33 @@ def _basics(form: MoveForm, articles: list[Article]) -> dict[str, object]:
     }
 
 
-def _move(request: HttpRequest, form: MoveForm, proposal: Proposal, revisions: dict[int, int], now: datetime) -> str:
+def _move(
+    request: HttpRequest, form: MoveForm, proposal: Proposal, revisions: dict[int, int | None], now: datetime
+) -> str:
     """Carry out what the preview has shown; if that can't be done, the sentence that says why."""
     if request.POST.get("shown") != form.fingerprint():
-        return gettext(
-            "Nothing has been moved yet: the form has changed since the preview. This is what it would do now."
+        return str(
+            gettext("Nothing has been moved yet: the form has changed since the preview. This is what it would do now.")
         )
     at_once = _at_once(proposal, now)
     if at_once and request.POST.get("at_once") != str(at_once):
-        return ngettext(
+        words = ngettext(
             "Nothing has been moved yet: {count:,} article would be published at once, since the new time has passed. "
             "Confirm it below.",
             "Nothing has been moved yet: {count:,} articles would be published at once, since the new time has passed. "
             "Confirm it below.",
             at_once,
-        ).format(count=at_once)
+        )
+        return str(words.format(count=at_once))
     wanted = [NewTime(article.id, at, revisions[article.id]) for article, at in proposal.moves]
     try:
         answers = change_publish_times(wanted, actor=request.user.get_username())
     except (ArticleError, ScheduleConflict) as error:
-        return gettext("Nothing was changed: {error} Below is what it would do now.").format(error=error)
+        return str(gettext("Nothing was changed: {error} Below is what it would do now.").format(error=error))
     except OperationalError as error:
         if not is_locked(error):
             raise
-        return BUSY
+        return str(BUSY)
     counts = Counter(answer.outcome for answer in answers)
     moved = [answer.new for answer in answers if answer.outcome.changed]
     messages.success(request, _outcome(counts, moved, form.zone, now))
@@ -138,9 +145,9 @@ def _at_once(proposal: Proposal, now: datetime) -> int:
     return sum(at <= now and article.status in ON_ITS_WAY for article, at in proposal.moves)
 
 
-def _outcome(counts: Counter, moved: list[datetime], zone: ZoneInfo, now: datetime) -> str:
+def _outcome(counts: Counter[TimeOutcome], moved: list[datetime], zone: ZoneInfo, now: datetime) -> str:
     if not moved:
-        return gettext("Nothing was moved.")
+        return str(gettext("Nothing was moved."))
     first, last = spoken(min(moved), zone, now), spoken(max(moved), zone, now)
     said = (
         ngettext("Moved {count:,} article, to {first}.", "Moved {count:,} articles, to {first}.", len(moved))
@@ -159,7 +166,7 @@ def _outcome(counts: Counter, moved: list[datetime], zone: ZoneInfo, now: dateti
             running,
         )
         said += " " + words.format(count=running)
-    return said
+    return str(said)
 
 
 def _preview(form: MoveForm, proposal: Proposal, now: datetime) -> dict[str, object]:

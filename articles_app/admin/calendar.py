@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -43,7 +44,7 @@ class Moving:
     question: Question | None = None
 
 
-def calendar(request: HttpRequest, admin) -> HttpResponse:
+def calendar(request: HttpRequest, admin: ModelAdmin) -> HttpResponse:
     """GET shows the days that the address names; POST moves one article, or says why it did not."""
     may_change, now = admin.has_change_permission(request), database_now()
     zone = zone_of(request)
@@ -101,7 +102,8 @@ def _opened(id_: str, zone: ZoneInfo) -> Moving | None:
 
 
 def _article(id_: str) -> Article | None:
-    return Article.objects.filter(id=read_id(id_)).only(*NEEDED).first()
+    article: Article | None = Article.objects.filter(id=read_id(id_)).only(*NEEDED).first()
+    return article
 
 
 def _move(request: HttpRequest, moving: Moving, now: datetime) -> bool:

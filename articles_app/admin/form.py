@@ -6,6 +6,7 @@ A page sends back a digest of every value that it showed. So an untouched field 
 from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -45,7 +46,7 @@ class LocalTimeInput(UnfoldAdminTextInputWidget):
         super().__init__({"step": "1", "max": "9999-12-31T23:59:59"})
 
 
-class LocalTimes:
+class LocalTimes(forms.Form):
     """For forms with local times: they are read in the zone in which the page showed them."""
 
     zone: ZoneInfo
@@ -70,7 +71,7 @@ class LocalTimes:
             return None
 
 
-class ArticleForm(LocalTimes, forms.Form):
+class ArticleForm(LocalTimes):
     title = forms.CharField(label=gettext_lazy("Title"), max_length=TITLE_LENGTH, widget=UnfoldAdminTextInputWidget)
     body = forms.CharField(
         max_length=BODY_LENGTH, strip=False, label=gettext_lazy("Text"), widget=UnfoldAdminTextareaWidget({"rows": 12})
@@ -84,13 +85,13 @@ class ArticleForm(LocalTimes, forms.Form):
     )
 
     def __init__(
-        self, data: Mapping | None, shown: Mapping[str, str], fields: tuple[str, ...] | None, zone: ZoneInfo
+        self, data: Mapping[str, Any] | None, shown: Mapping[str, str], fields: tuple[str, ...] | None, zone: ZoneInfo
     ) -> None:
         """`shown` is what the page shows. Without `fields`, a page that was sent back says itself which it had."""
         super().__init__(data, initial=dict(shown))
         self.zone, self.unclear = zone, {}
         if fields is None:
-            fields = tuple(name for name in FIELDS if f"base_{name}" in data)
+            fields = tuple(name for name in FIELDS if f"base_{name}" in (data or {}))
         if data is not None:
             self.zone = zone_named(data.get("zone")) or zone
         for name in set(FIELDS) - set(fields):
@@ -113,16 +114,17 @@ class ArticleForm(LocalTimes, forms.Form):
         """What the editor changed, whatever the article is by now."""
         return {name for name in self.fields if digest(self.data.get(name, "")) != self.data.get(f"base_{name}")}
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         for name in TIMES:
             # An untouched time stays what it is, to the microsecond, and is not asked about again.
             if name in self.fields and name in self.touched and name not in self.errors:
                 self.cleaned_data[name] = self.read_time(name)
         if self.cleaned_data.get("body") is not None and not self.cleaned_data["body"].strip():
             self.add_error("body", gettext("The text is empty."))
-        return self.cleaned_data
+        cleaned: dict[str, Any] = self.cleaned_data
+        return cleaned
 
-    def wanted(self, *names: str) -> dict[str, object]:
+    def wanted(self, *names: str) -> dict[str, Any]:
         """The touched ones of these fields, as they are to be written."""
         return {name: self.cleaned_data[name] for name in names if name in self.touched}
 

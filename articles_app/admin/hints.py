@@ -164,7 +164,7 @@ def _stopped(task_type: str, task: TaskInfo | None) -> str:
                 "minute, by a beat)"
             )
         )
-        return words.format(what=what, why=(task and _error(task)) or gettext("done"))
+        return str(words.format(what=what, why=(task and _error(task)) or gettext("done")))
     if task.status == Status.DEAD:
         words = (
             gettext("Given up: {count} tries failed ({error}), so {means}. {way_out}, or ask an operator to retry it")
@@ -173,10 +173,10 @@ def _stopped(task_type: str, task: TaskInfo | None) -> str:
                 "Given up: the only try failed ({error}), so {means}. {way_out}, or ask an operator to retry it"
             )
         )
-        return words.format(count=task.retry_count, error=_error(task), means=means, way_out=way_out)
+        return str(words.format(count=task.retry_count, error=_error(task), means=means, way_out=way_out))
     by, reason = task.cancelled_by or gettext("somebody"), _error(task) or gettext("no reason given")
     words = gettext("{what} was cancelled by {by} ({reason}): {means}. {way_out}")
-    return words.format(what=what, by=by, reason=reason, means=means, way_out=way_out)
+    return str(words.format(what=what, by=by, reason=reason, means=means, way_out=way_out))
 
 
 def why(task: TaskInfo, delayed: Callable[[], str], zone: ZoneInfo, now: datetime) -> str:
@@ -184,23 +184,25 @@ def why(task: TaskInfo, delayed: Callable[[], str], zone: ZoneInfo, now: datetim
     if task.status == Status.RUNNING:
         return delayed() or gettext("it was handed to a worker and isn't done yet")
     if task.status == Status.AWAY:
-        return gettext("somebody else has it, and has not reported yet")
+        return str(gettext("somebody else has it, and has not reported yet"))
     if delayed():
         return delayed()
     if task.aside:
-        return gettext("its task was put aside for now")
+        return str(gettext("its task was put aside for now"))
     if task.status == Status.FAIL:
         return _tried(task, zone)
     if task.due_at is not None and task.due_at > now:
-        return gettext("its task is scheduled for {time}").format(time=local_only(task.due_at, zone, now))
+        return str(gettext("its task is scheduled for {time}").format(time=local_only(task.due_at, zone, now)))
     return ""
 
 
 def _tried(task: TaskInfo, zone: ZoneInfo) -> str:
     if task.due_at is None:
-        return gettext("try {number} failed ({error})").format(number=task.attempt, error=_error(task))
-    return gettext("try {number} failed ({error}); tried again at {time}").format(
-        number=task.attempt, error=_error(task), time=f"{task.due_at.astimezone(zone):%H:%M:%S}"
+        return str(gettext("try {number} failed ({error})").format(number=task.attempt, error=_error(task)))
+    return str(
+        gettext("try {number} failed ({error}); tried again at {time}").format(
+            number=task.attempt, error=_error(task), time=f"{task.due_at.astimezone(zone):%H:%M:%S}"
+        )
     )
 
 

@@ -1,6 +1,8 @@
 """The list of articles: state, times in the editor's zone, hints that count by themselves, filters and search."""
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
@@ -12,6 +14,7 @@ from django.forms import Script
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from unfold.admin import ModelAdmin
 
@@ -26,7 +29,7 @@ from . import preview
 from .audit import audit_page
 from .bulk import MOST, bulk_move
 from .calendar import calendar
-from .hints import badge_of, hints, overdue_since
+from .hints import Hint, badge_of, hints, overdue_since
 from .live import live
 from .page import article_page
 from .search import FOUND, search
@@ -93,6 +96,8 @@ LISTS["articles"] = FilteredList("articles_app_article_changelist", FilterForm, 
 
 
 class ArticleList(QuickList):
+    result_list: list[Article]
+
     def get_queryset(self, *args: object, **options: object) -> QuerySet:
         queryset = super().get_queryset(*args, **options)
         # The links above the list are the filter; unfold's sheet of filters can't be reached with a keyboard.
@@ -103,7 +108,8 @@ class ArticleList(QuickList):
         """What waits for its time: the next first."""
         if not self.params.get("o") and request.GET.get("show") in ("scheduled", "overdue"):
             return ["publish_time", "id"]
-        return super().get_ordering(request, queryset)
+        ordering: list[str] = super().get_ordering(request, queryset)
+        return ordering
 
     def get_results(self, request: HttpRequest) -> None:
         """The page's hints in a few statements for all of its rows."""
@@ -120,7 +126,7 @@ class ArticleList(QuickList):
 class _Shown:
     """What the columns of one row need beside the row."""
 
-    def __init__(self, hint, zone: ZoneInfo, now: datetime) -> None:
+    def __init__(self, hint: Hint, zone: ZoneInfo, now: datetime) -> None:
         self.hint, self.zone, self.now = hint, zone, now
 
 
@@ -150,12 +156,12 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
         return article.title
 
     @admin.display(description=gettext_lazy("State"))
-    def state(self, article: Article) -> str:
+    def state(self, article: Article) -> SafeString:
         badge, label = badge_of(article, article.shown.hint)
         return format_html('<span class="pa-badge pa-{}" data-badge="{}">{}</span>', badge, article.id, label)
 
     @admin.display(description=gettext_lazy("Publish time"), ordering="publish_time")
-    def publishes(self, article: Article) -> str:
+    def publishes(self, article: Article) -> SafeString:
         zone, now = article.shown.zone, article.shown.now
         local = local_only(article.publish_time, zone, now)
         if zone.key == "UTC":
@@ -164,7 +170,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
         return format_html('<span class="pa-time">{}</span> <span class="pa-utc">{}</span>', local, utc)
 
     @admin.display(description=gettext_lazy("What happens next"))
-    def next(self, article: Article) -> str:
+    def next(self, article: Article) -> SafeString:
         hint, now = article.shown.hint, article.shown.now
         return format_html(
             '<span class="pa-hint" data-article="{}" data-title="{}" data-status="{}" data-revision="{}" data-kind="{}"'
@@ -196,7 +202,7 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
             return queryset, False
         return self.get_queryset(request).filter(id__in=search(queryset, term)), False
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {"words": for_browser()} | (extra_context or {}))
 
     @admin.action(description=gettext_lazy("Move publish times …"), permissions=["change"])
@@ -205,14 +211,15 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
 
     # The pages
 
-    def get_urls(self) -> list:
-        def guarded(view):
+    def get_urls(self) -> list[Any]:
+        def guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             def checked(request: HttpRequest, **args: object) -> HttpResponse:
                 if not self.has_view_permission(request):
                     raise PermissionDenied
                 return view(request, **args)
 
-            return self.admin_site.admin_view(checked)
+            shown: Callable[..., HttpResponse] = self.admin_site.admin_view(checked)
+            return shown
 
         return [
             path("live/", guarded(live), name="articles_app_article_live"),
@@ -237,25 +244,29 @@ class ArticleAdmin(OwnLookups, ModelAdmin):
             *super().get_urls(),
         ]
 
-    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: dict | None = None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
         return article_page(request, self, None)
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         article = self._article(object_id)
         if not self.has_view_permission(request, article):
             raise PermissionDenied
         return article_page(request, self, article)
 
-    def history_view(self, request: HttpRequest, object_id: str, extra_context: dict | None = None) -> HttpResponse:
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         return self.change_view(request, object_id)
 
     def _article(self, object_id: str) -> Article:
         if object_id.isdecimal() and 0 < int(object_id[:19]) < 2**63 and len(object_id) < 20:
-            article = Article.objects.filter(id=int(object_id)).first()
+            article: Article | None = Article.objects.filter(id=int(object_id)).first()
             if article is not None:
                 return article
         raise Http404(gettext("There is no article {object_id}.").format(object_id=object_id[:40]))

@@ -1,8 +1,9 @@
 """What a bulk move would do: the form that says by how much or to when, and what becomes of each article."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
@@ -19,7 +20,7 @@ BY, TO = "by", "to"
 TOO_LATE = (ArticleStatus.PUBLISHED, ArticleStatus.OFFLINE)
 
 
-class MoveForm(LocalTimes, forms.Form):
+class MoveForm(LocalTimes):
     mode = forms.ChoiceField(
         choices=[(BY, gettext_lazy("By an amount")), (TO, gettext_lazy("To a time"))],
         initial=BY,
@@ -46,12 +47,12 @@ class MoveForm(LocalTimes, forms.Form):
     )
     at = forms.CharField(required=False, label=gettext_lazy("New publish time for all of them"), widget=LocalTimeInput)
 
-    def __init__(self, data, zone: ZoneInfo) -> None:
+    def __init__(self, data: Mapping[str, Any] | None, zone: ZoneInfo) -> None:
         super().__init__(data)
         self.zone, self.unclear = (zone_named(data.get("zone")) if data else None) or zone, {}
 
-    def clean(self) -> dict:
-        given = self.cleaned_data
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = self.cleaned_data
         if given.get("mode") == TO and "at" not in self.errors:
             given["at"] = self.read_time("at")
             if given["at"] is None and "at" not in self.errors:
@@ -69,7 +70,8 @@ class MoveForm(LocalTimes, forms.Form):
         """Days are days of the calendar: nine o'clock stays nine o'clock. Hours and minutes are as long as they are."""
         given = self.cleaned_data
         if given["mode"] == TO:
-            return given["at"]
+            at: datetime = given["at"]
+            return at
         sign = -1 if given["direction"] == "earlier" else 1
         local = old.astimezone(self.zone) + sign * timedelta(days=given["days"] or 0)
         span = timedelta(hours=given["hours"] or 0, minutes=given["minutes"] or 0)

@@ -7,6 +7,7 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
@@ -66,7 +67,7 @@ class Page:
     made: int | None = None  # what the form has made already
 
 
-def article_page(request: HttpRequest, admin, article: Article | None) -> HttpResponse:
+def article_page(request: HttpRequest, admin: ModelAdmin, article: Article | None) -> HttpResponse:
     """GET shows it; POST does what the pressed button said, or says why it did not."""
     allowed = admin.has_add_permission(request) if article is None else admin.has_change_permission(request, article)
     zone, now = zone_of(request), database_now()
@@ -133,6 +134,7 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
     verb, actor, zone = page.verb, page.request.user.get_username(), form.zone
     try:
         if page.article is None:
+            assert form.creation is not None  # or it was refused above
             article_id, said = create(verb, form, actor, form.creation, zone, page.now)
         else:
             article_id, said = page.article.id, perform(verb, page.article, form, actor, zone, page.now)
@@ -141,8 +143,8 @@ def _press(page: Page, sure: list[str]) -> HttpResponse | None:
             _made_already(page, error.article_id)
             return None
         article_id, said = error.article_id, [Said(messages.WARNING, SENT_BEFORE)]
-    except StaleArticle:
-        _overtaken(page)
+    except StaleArticle as error:
+        _overtaken(page, error.article_id)
         return None
     except (ArticleError, ScheduleConflict) as error:
         page.refused = gettext("Nothing was changed: {error}").format(error=error)
@@ -165,7 +167,7 @@ def _fill_in_again(page: Page) -> None:
     page.form = form = ArticleForm(typed, {}, FIELDS if page.article is None else None, page.zone.zone)
     page.revision, page.creation = form.revision, str(form.creation or page.creation)
     if page.article is not None and page.article.revision != form.revision:
-        _overtaken(page)
+        _overtaken(page, page.article.id)
 
 
 def _made_already(page: Page, article_id: int) -> None:
@@ -187,10 +189,10 @@ def _say(request: HttpRequest, said: list[Said]) -> None:
         messages.add_message(request, level, sentence)
 
 
-def _overtaken(page: Page) -> None:
+def _overtaken(page: Page, article_id: int) -> None:
     """Somebody was faster. What was typed stays, what was not touched becomes what it is now, and both are told."""
     old, zone = page.form, page.form.zone
-    page.article = article = Article.objects.get(id=page.article.id)
+    page.article = article = Article.objects.get(id=article_id)
     page.since = events_since(article.id, old.revision, zone, page.now)
     page.refused = OVERTAKEN
     now, editable = shown_values(article, zone), EDITABLE[ArticleStatus(article.status)]

@@ -67,7 +67,7 @@ class _Press:
 
     def withdrawal(self) -> Question | None:
         saves = self.verb == "save" and self.new_text
-        if self.status not in ON_ITS_WAY or not (saves or self.verb == "withdraw"):
+        if self.article is None or self.status not in ON_ITS_WAY or not (saves or self.verb == "withdraw"):
             return None
         begins = (
             gettext("Save the text and withdraw the article? Nobody has approved the new text.")
@@ -86,15 +86,17 @@ class _Press:
 
     def publication(self) -> Question | None:
         moves = self._moves_task() and "publish_time" in self.touched
-        if not (moves or self.verb == "submit") or not self._has_passed(self.publish_time):
+        at = self._passed(self.publish_time)
+        if at is None or not (moves or self.verb == "submit"):
             return None
         approved = moves and self.status == ArticleStatus.AUDIT_SUCCESS
-        return publish_at_once(self.publish_time, self.zone, self.now, approved=approved)
+        return publish_at_once(at, self.zone, self.now, approved=approved)
 
     def way_offline(self) -> Question | None:
         live = self.status == ArticleStatus.PUBLISHED and self.verb == "save"
         moves = (live or self._moves_task()) and "offline_time" in self.touched
-        if not (moves or self.verb == "submit") or not self._has_passed(self.offline_time):
+        at = self._passed(self.offline_time)
+        if at is None or not (moves or self.verb == "submit"):
             return None
         if live:
             words = gettext("{time} has passed. Take it offline immediately?")
@@ -102,15 +104,15 @@ class _Press:
         else:
             words = gettext("{time} has passed. Take it offline as soon as it is live?")
             yes = gettext("Yes, take it offline as soon as it is live")
-        key = f"offline {self.offline_time.isoformat()}"
-        return Question(key, words.format(time=self._spoken(self.offline_time)), yes)
+        return Question(f"offline {at.isoformat()}", words.format(time=self._spoken(at)), yes)
 
     def _moves_task(self) -> bool:
         """Saves times alone: with another text it is withdrawn, and waits for nothing."""
         return self.verb == "save" and self.status in ON_ITS_WAY and not self.new_text
 
-    def _has_passed(self, at: datetime | None) -> bool:
-        return at is not None and at <= self.now
+    def _passed(self, at: datetime | None) -> datetime | None:
+        """The time, if it has passed."""
+        return at if at is not None and at <= self.now else None
 
     def _spoken(self, at: datetime) -> str:
         return spoken(at, self.zone, self.now)

@@ -1,6 +1,6 @@
 """An article's timeline: its events, the tasks that were scheduled for it, and every try that failed."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -59,8 +59,8 @@ def _task(task: TaskInfo, zone: ZoneInfo, now: datetime) -> Entry:
         detail = []
         if task.late is not None:
             detail.append(gettext("started {late}").format(late=late_by(task.late)))
-        if task.start_time is not None:
-            detail.append(gettext("took {time}").format(time=_took(task)))
+        if task.start_time is not None and task.finish_time is not None:
+            detail.append(gettext("took {time}").format(time=_took(task.finish_time - task.start_time)))
         words = gettext("Task {id} ({kind}) is done").format(**named)
         return Entry(task.finish_time, "task", words, ", ".join(detail), task.id)
     if task.status == Status.CANCELLED:
@@ -92,8 +92,7 @@ def _task(task: TaskInfo, zone: ZoneInfo, now: datetime) -> Entry:
     return Entry(task.created_at, "task", words.format(**named, due=due), "", task.id)
 
 
-def _took(task: TaskInfo) -> str:
-    took = task.finish_time - task.start_time
+def _took(took: timedelta) -> str:
     seconds = took.total_seconds()
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s" if seconds < 60 else lasting(took)
 

@@ -81,7 +81,8 @@ class UnclearTime(ValueError):
 def database_now() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
-        return cursor.fetchone()[0]
+        now: datetime = cursor.fetchone()[0]
+        return now
 
 
 def zone_named(name: object) -> ZoneInfo | None:
@@ -126,7 +127,7 @@ def with_offset(at: datetime, zone: ZoneInfo) -> str:
     """For choosing between instants that look the same."""
     local = at.astimezone(zone)
     words = gettext("{time} ({offset}), which is {utc} UTC")
-    return words.format(time=_clock(local), offset=_offset(local), utc=f"{at.astimezone(UTC):%H:%M}")
+    return str(words.format(time=_clock(local), offset=_offset(local), utc=f"{at.astimezone(UTC):%H:%M}"))
 
 
 def in_utc(at: datetime, beside: ZoneInfo) -> str:
@@ -168,8 +169,10 @@ def lasting(span: timedelta) -> str:
         which = "hours_and_minutes" if minutes % 60 else "hours"
     else:
         which = "days" if days > 1 else "day_and_hours" if hours % 24 else "day"
-    return LASTING[which].format(
-        seconds=seconds, minutes=minutes if minutes < 60 else minutes % 60, hours=hours % 24, days=days
+    return str(
+        LASTING[which].format(
+            seconds=seconds, minutes=minutes if minutes < 60 else minutes % 60, hours=hours % 24, days=days
+        )
     )
 
 
@@ -177,9 +180,9 @@ def late_by(span: timedelta) -> str:
     """How late, finely: 15 ms late, 1.2 s late, 3 min late."""
     seconds = span.total_seconds()
     if seconds < 0:
-        return gettext("early")
+        return str(gettext("early"))
     length = lasting(span) if seconds >= 60 else f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
-    return gettext("{time} late").format(time=length)
+    return str(gettext("{time} late").format(time=length))
 
 
 def _clock(local: datetime, now: datetime | None = None) -> str:

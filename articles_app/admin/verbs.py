@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from articles_app import lifecycle
 from articles_app.errors import InvalidArticle
+from articles_app.lifecycle.write import Moved
 from articles_app.models import Article, ArticleEvent
 from articles_app.states import ArticleStatus
 
@@ -174,7 +175,7 @@ class _Act:
         wanted = form.wanted(*TEXT)
         if wanted:
             before = self.status
-            self._moved(lifecycle.edit_content(self.id, **wanted, **self._who()))
+            self._moved(lifecycle.edit_content(self.id, **wanted, actor=self.actor, revision=self.revision))
             self.withdrew = before in (ArticleStatus.PENDING_AUDIT, ArticleStatus.AUDIT_SUCCESS)
             saved = (
                 gettext("The text was saved, and the article withdrawn: nobody has approved this text.")
@@ -194,31 +195,30 @@ class _Act:
             if name in wanted and name == "publish_time":
                 self._change_publish_time(wanted[name])
             elif name in wanted:
-                self._moved(lifecycle.change_offline_time(self.id, wanted[name], **self._who()).moved)
+                self._moved(
+                    lifecycle.change_offline_time(self.id, wanted[name], actor=self.actor, revision=self.revision).moved
+                )
                 self.said.append(said_of_offline(wanted[name], self.status, self.zone, self.now))
 
     def _change_publish_time(self, at: datetime) -> None:
-        change = lifecycle.change_publish_time(self.id, at, **self._who())
+        change = lifecycle.change_publish_time(self.id, at, actor=self.actor, revision=self.revision)
         self.revision, self.status = change.revision, change.status
         self.said.append(said_of_time(change, Article.objects.get(id=self.id), self.zone, self.now))
 
     def do(self, verb: str) -> None:
         if verb == "submit":
             if self.status == ArticleStatus.AUDIT_FAIL:
-                self._moved(lifecycle.back_to_draft(self.id, **self._who()))
-            self._moved(lifecycle.submit(self.id, **self._who()))
+                self._moved(lifecycle.back_to_draft(self.id, actor=self.actor, revision=self.revision))
+            self._moved(lifecycle.submit(self.id, actor=self.actor, revision=self.revision))
             self.said = [_submitted(Article.objects.get(id=self.id).publish_time, self.zone, self.now)]
         elif verb != "save" and not (verb == "withdraw" and self.withdrew):
             self.move(verb)
 
     def move(self, verb: str) -> None:
-        self._moved(getattr(lifecycle, verb)(self.id, **self._who()))
+        self._moved(getattr(lifecycle, verb)(self.id, actor=self.actor, revision=self.revision))
         self.said.append(Said(SUCCESS, _DONE[verb]))
 
-    def _who(self) -> dict[str, object]:
-        return {"actor": self.actor, "revision": self.revision}
-
-    def _moved(self, moved) -> None:
+    def _moved(self, moved: Moved) -> None:
         self.revision, self.status = moved.revision, moved.target
 
 

@@ -1,8 +1,8 @@
 """What happened, in sentences: outcomes of a change of time, and the events of an article."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.contrib.messages import SUCCESS, WARNING
@@ -72,7 +72,7 @@ def event_words(event: ArticleEvent, zone: ZoneInfo, now: datetime) -> str:
 class _Times:
     """The instants in an event's detail, in words."""
 
-    def __init__(self, detail: dict, zone: ZoneInfo, now: datetime) -> None:
+    def __init__(self, detail: Mapping[str, Any], zone: ZoneInfo, now: datetime) -> None:
         self._detail, self._zone, self._now = detail, zone, now
 
     def __call__(self, name: str) -> str:

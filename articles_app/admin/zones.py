@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin import AdminSite
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -56,7 +57,7 @@ class ZoneForm(forms.Form):
         self.fields["time_zone"].choices = [("", says), *((name, name) for name in sorted(available_timezones()))]
 
 
-def choose_zone(request: HttpRequest, site) -> HttpResponse:
+def choose_zone(request: HttpRequest, site: AdminSite) -> HttpResponse:
     """The page where an editor chooses; it changes nothing but how times are shown and read."""
     back = request.POST.get("next") or request.GET.get("next") or ""
     if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=False):

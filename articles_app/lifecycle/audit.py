@@ -1,6 +1,7 @@
 """submit, approve and reject: an article and its audit."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 
@@ -85,7 +86,7 @@ def write_rejection(
     )
 
 
-def audit_options(publish_time: datetime) -> dict[str, object]:
+def audit_options(publish_time: datetime) -> dict[str, Any]:
     """When the audit runs, as options of schedule()."""
     lead = conf().AUDIT_LEAD_SECONDS
     return {"delay": 0} if lead is None else {"at": publish_time - timedelta(seconds=lead)}

@@ -13,7 +13,7 @@ from articles_app.states import ArticleStatus
 from articles_app.units import OFFLINE, SCHEDULER
 from tasks_app.client import Outcome, cancel, ensure
 
-from .write import Moved, checked_time, move
+from .write import Moved, checked_actor, checked_id, checked_revision, checked_time, move
 
 
 class TakenOffline(NamedTuple):
@@ -70,6 +70,7 @@ def change_offline_time(
     article_id: int, at: datetime | None, *, actor: str, revision: int | None = None
 ) -> OfflineChange:
     """Another time to go offline, or None for never. While the article is live, its task follows."""
+    article_id, actor, revision = checked_id(article_id), checked_actor(actor), checked_revision(revision)
     if at is not None:
         at = checked_time("at", at)
     with transaction.atomic():
@@ -86,6 +87,8 @@ def change_offline_time(
                 more={"new": at and at.isoformat()},
             )
         except InvalidArticle:
+            if at is None:
+                raise
             raise InvalidArticle(
                 f"at={at.isoformat()} is not after the publish time of article {article_id}; an article must go "
                 "offline after it goes live. Move one of them."

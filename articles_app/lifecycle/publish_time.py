@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
@@ -144,8 +144,10 @@ def change_publish_times(changes: Iterable[NewTime], *, actor: str) -> list[Time
     wanted = _checked(changes)
     if not wanted:
         return []
-    if len(wanted) == 1 and (alone := _change_with_task(*wanted.values(), actor)):
-        return [alone]
+    if len(wanted) == 1:
+        [change] = wanted.values()
+        if alone := _change_with_task(change, actor):
+            return [alone]
     with transaction.atomic():
         rows = _write(wanted, actor)
         _refuse_unmoved(wanted, rows)
@@ -190,7 +192,7 @@ def _write(wanted: dict[int, NewTime], actor: str) -> dict[int, _Row]:
         return {row[0]: _row(*row) for row in cursor.fetchall()}
 
 
-def _row(id_: int, status: str, *rest) -> _Row:
+def _row(id_: int, status: str, *rest: Any) -> _Row:
     return _Row(id_, ArticleStatus(status), *rest)
 
 
@@ -229,7 +231,7 @@ def _schedule_audit(wanted: dict[int, NewTime], rows: dict[int, _Row], actor: st
         _reschedule(AUDIT, {id_: audit_options(wanted[id_].at) for id_ in ids}, actor)
 
 
-def _reschedule(task_type: str, options: dict[int, dict], actor: str) -> dict[int, Scheduled]:
+def _reschedule(task_type: str, options: dict[int, dict[str, Any]], actor: str) -> dict[int, Scheduled]:
     if not options:
         return {}
     answers = reschedule_many(task_type, [{"key": id_, **one} for id_, one in options.items()], by=actor)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import psycopg
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 
 from articles_app.errors import IllegalMove, InvalidArticle, StaleArticle, UnknownArticle
 from articles_app.events import Changed, emit
@@ -90,7 +91,7 @@ def move(
     return moved
 
 
-def prepared():
+def prepared() -> CursorWrapper:
     """A cursor whose statements keep their plan on this connection: planning one edit takes as long as running it.
 
     For statements about one or a few rows. A plan that was kept from those would suit thousands badly.

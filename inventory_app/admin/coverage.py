@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django.contrib.admin import ModelAdmin
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -20,7 +21,7 @@ RANGE_WORDS = {"24h": gettext_lazy("24 hours"), "7d": gettext_lazy("7 days"), "3
 SHOWN = 40  # characters of what was sent
 
 
-def coverage_page(request: HttpRequest, admin) -> HttpResponse:
+def coverage_page(request: HttpRequest, admin: ModelAdmin) -> HttpResponse:
     chosen = request.GET.get("range", "7d")
     if chosen not in RANGES:
         raise BadRequest(

@@ -1,6 +1,9 @@
 """The list of products and the page of one: quantity, age, last outcome, next sync; add, rename, remove, sync now."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -12,6 +15,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
@@ -21,7 +25,7 @@ from inventory_app.errors import InvalidProduct, StockError, UnknownProduct
 from inventory_app.lifecycle.products import SYNC_NOW_MOST, checked
 from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import InvalidTask, find, find_many
+from tasks_app.client import InvalidTask, TaskInfo, find, find_many
 from tasks_app.client.rolling import failing_keys
 from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
 from tasks_app.pages.rows import TEMPLATE, QuickList
@@ -82,15 +86,18 @@ def _named(queryset: QuerySet, term: str) -> QuerySet:
 
 
 class ProductList(QuickList):
+    result_list: list[Product]
+
     def get_queryset(self, *args: object, **options: object) -> QuerySet:
         queryset = super().get_queryset(*args, **options)
         self.has_filters = False  # the links above the list are the filter
         return queryset
 
-    def get_ordering(self, request: HttpRequest, queryset: QuerySet) -> list:
+    def get_ordering(self, request: HttpRequest, queryset: QuerySet) -> list[Any]:
         if not self.params.get("o") and request.GET.get("show") in ("late", "oldest"):
             return [F("stock_synced_at").asc(nulls_first=True), "product_code"]
-        return super().get_ordering(request, queryset)
+        ordering: list[Any] = super().get_ordering(request, queryset)
+        return ordering
 
     def get_results(self, request: HttpRequest) -> None:
         """The tasks of all rows of the page with one statement."""
@@ -143,7 +150,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
     # Columns
 
     @admin.display(description=gettext_lazy("Stock as of"), ordering="stock_synced_at")
-    def aged(self, product: Product) -> str:
+    def aged(self, product: Product) -> SafeString:
         when = product.stock_synced_at.isoformat(timespec="seconds") if product.stock_synced_at else ""
         return format_html('<span title="{}">{}</span>', when, age(product.stock_synced_at, _now(product)))
 
@@ -244,14 +251,17 @@ class ProductAdmin(OwnLookups, ModelAdmin):
 
     # The other pages
 
-    def get_urls(self) -> list:
-        def page(view, allowed):
+    def get_urls(self) -> list[Any]:
+        def page(
+            view: Callable[[HttpRequest, ModelAdmin], HttpResponse], allowed: Callable[[HttpRequest], bool]
+        ) -> Callable[..., HttpResponse]:
             def guarded(request: HttpRequest) -> HttpResponse:
                 if not allowed(request):
                     raise PermissionDenied
                 return view(request, self)
 
-            return self.admin_site.admin_view(guarded)
+            shown: Callable[..., HttpResponse] = self.admin_site.admin_view(guarded)
+            return shown
 
         coverage = page(coverage_page, self.has_view_permission)
         window = page(window_page, self.has_change_permission)
@@ -262,12 +272,14 @@ class ProductAdmin(OwnLookups, ModelAdmin):
         ]
 
 
-def _task(product: Product):
+def _task(product: Product) -> TaskInfo | None:
     """Read for all rows of a list together; on a page of its own, for this one."""
     if not hasattr(product, "task"):
         product.task = find(STOCK_SYNC, product.product_code)
-    return product.task
+    task: TaskInfo | None = product.task
+    return task
 
 
-def _now(product: Product):
-    return getattr(product, "now", None) or timezone.now()
+def _now(product: Product) -> datetime:
+    now: datetime = getattr(product, "now", None) or timezone.now()
+    return now

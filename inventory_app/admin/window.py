@@ -2,9 +2,11 @@
 
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
+from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin import ModelAdmin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -27,18 +29,19 @@ class WindowForm(forms.Form):
     hours = forms.IntegerField(label=gettext_lazy("Hours"), min_value=0, max_value=1_000, required=False)
     minutes = forms.IntegerField(label=gettext_lazy("Minutes"), min_value=0, max_value=10_000, required=False)
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         seconds = self.length.total_seconds()
         if not self.errors and not 0 < seconds <= LONGEST_WINDOW:
             self.add_error("days", gettext("Enter how long: days, hours or minutes, up to ten years."))
-        return self.cleaned_data
+        cleaned: dict[str, Any] = self.cleaned_data
+        return cleaned
 
     @property
     def length(self) -> timedelta:
         return timedelta(seconds=sum((self.cleaned_data.get(name) or 0) * size for name, size in UNITS.items()))
 
 
-def window_page(request: HttpRequest, admin) -> HttpResponse:
+def window_page(request: HttpRequest, admin: ModelAdmin) -> HttpResponse:
     window = current_window().length
     form = WindowForm(request.POST if request.method == "POST" else None, initial=_typed(window))
     context = admin.admin_site.each_context(request) | {

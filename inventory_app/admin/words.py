@@ -48,8 +48,8 @@ def pace(a_second: float) -> str:
     words, seconds = next((one for one in _PACES if a_second * one[1] >= 1), _PACES[-1])
     count = a_second * seconds
     if 0 < count < LEAST:
-        return gettext("less than {count} a day").format(count=LEAST)
-    return words.format(count=f"{count:,.0f}" if count >= 100 else f"{count:.3g}")
+        return str(gettext("less than {count} a day").format(count=LEAST))
+    return str(words.format(count=f"{count:,.0f}" if count >= 100 else f"{count:.3g}"))
 
 
 def share(part: float) -> str:
@@ -61,11 +61,9 @@ def share(part: float) -> str:
 
 
 def age(synced_at: datetime | None, now: datetime) -> str:
-    return (
-        gettext("never synced")
-        if synced_at is None
-        else gettext("{time} ago").format(time=span(max(now - synced_at, timedelta(0))))
-    )
+    if synced_at is None:
+        return str(gettext("never synced"))
+    return str(gettext("{time} ago").format(time=span(max(now - synced_at, timedelta(0)))))
 
 
 def outcome(task: TaskInfo | None) -> tuple[str, str]:
@@ -87,8 +85,10 @@ def outcome(task: TaskInfo | None) -> tuple[str, str]:
 
 def next_sync(task: TaskInfo | None, now: datetime) -> str:
     if task is None or task.due_at is None:
-        return gettext("now") if task is not None and task.status in (Status.RUNNING, Status.AWAY) else "–"
+        return str(gettext("now")) if task is not None and task.status in (Status.RUNNING, Status.AWAY) else "–"
     if task.aside:
-        return gettext("put aside for now")
+        return str(gettext("put aside for now"))
     wait = task.due_at - now
-    return gettext("in {time}").format(time=span(wait)) if wait > timedelta(0) else gettext("due, waiting for its turn")
+    if wait > timedelta(0):
+        return str(gettext("in {time}").format(time=span(wait)))
+    return str(gettext("due, waiting for its turn"))

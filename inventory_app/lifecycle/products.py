@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -31,7 +32,8 @@ def add(code: str, name: str) -> Product:
             raise DuplicateProduct(f"there is already a product {code!r}. Rename it, or choose another code.")
         schedule_syncs([(code, None)])
         tell(ADDED, [code], [{"code": code, "name": name}])
-    return Product.objects.get(product_code=code)
+    product: Product = Product.objects.get(product_code=code)
+    return product
 
 
 def schedule_syncs(products: Iterable[tuple[str, datetime | None]]) -> int:
@@ -41,13 +43,17 @@ def schedule_syncs(products: Iterable[tuple[str, datetime | None]]) -> int:
     their window, or wait for the timer from there on.
     """
     window = current_window(lock=True).length
-    never, known = [], []
+    never: list[str] = []
+    known: list[tuple[str, datetime]] = []
     for code, synced_at in products:
-        (never if synced_at is None else known).append((code, synced_at))
+        if synced_at is None:
+            never.append(code)
+        else:
+            known.append((code, synced_at))
     new = 0
     if never:
         first = front_of_line(STOCK_SYNC)
-        left_over = _schedule([{"key": code} for code, _ in never], window, at=first)
+        left_over = _schedule([{"key": code} for code in never], window, at=first)
         reschedule_many(STOCK_SYNC, left_over, at=first, leave_running=True)
         new += len(never) - len(left_over)
     if known:
@@ -60,7 +66,7 @@ def schedule_syncs(products: Iterable[tuple[str, datetime | None]]) -> int:
     return new
 
 
-def _schedule(places: list[dict], window: timedelta, **common: datetime) -> list[dict]:
+def _schedule(places: list[dict[str, Any]], window: timedelta, **common: datetime) -> list[dict[str, Any]]:
     """Returns those that have a live task already, left over by a product that was deleted past us."""
     tasks = schedule_many(STOCK_SYNC, places, repeat_after=window, **common)
     left_over = [place for place, task in zip(places, tasks, strict=True) if task.outcome is Outcome.EXISTS]
@@ -135,4 +141,5 @@ def _could_be_known(code: object) -> bool:
 def _database_now() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
-        return cursor.fetchone()[0]
+        now: datetime = cursor.fetchone()[0]
+        return now

@@ -1,12 +1,14 @@
 """The REST API, /api/v1: entry points only; every decision is in lifecycle and engine."""
 
 from functools import lru_cache
+from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.urls import re_path
 from django.utils.module_loading import autodiscover_modules
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
+from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from tasks_app.core.routers import ROUTERS
@@ -56,19 +58,21 @@ from .problems import handle_all
 
 
 class PunctualAPI(NinjaAPI):
-    def get_openapi_schema(self, *, path_params: dict | None = None, **options):
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
         """Paths begin where the API begins; `servers` says where that is. So a client fits wherever it was mounted.
         Kept: it takes most of a second."""
         return self._schema_at(self.get_root_path(path_params or {}))
 
     @lru_cache(maxsize=8)  # noqa: B019  (there is one API)
-    def _schema_at(self, root: str):
+    def _schema_at(self, root: str) -> OpenAPISchema:
         return complete(super().get_openapi_schema(path_prefix="", path_params={}), self, root)
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__
 
-    def _get_urls(self) -> list:
+    def _get_urls(self) -> list[Any]:
         for operation in operations_of(self):
             refuse_unknown_parameters(operation)
         *own, root = super()._get_urls()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -11,8 +11,10 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text
 from tasks_app.core.alarms import AlertKind, ChannelKind, Condition
 from tasks_app.core.errors import InvalidTask, TypeClosed
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import alarms as operations
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.alarm_browse import (
@@ -33,8 +35,8 @@ from .auth import caller
 from .headers import tell_revision
 from .idempotency import mutation
 from .jobs import operator
-from .problems import Problem, may_answer
-from .schemas import LARGEST_ID, PAGE, Cursor, Id, Key, Limit, NeededRevision, Page, Revision, Text, id_of
+from .problems import Problem
+from .schemas import LARGEST_ID, Id, Key, NeededRevision, Page, Revision, id_of
 
 router = Router(tags=["alarms"])
 
@@ -143,7 +145,7 @@ class AlarmChannelOut(Schema):
     updated_at: datetime
 
     @classmethod
-    def of(cls, channel: AlarmChannel, **more: object) -> "AlarmChannelOut":
+    def of(cls, channel: AlarmChannel, **more: object) -> Self:
         plain = {name: getattr(channel, name) for name in cls.model_fields if hasattr(channel, name)}
         return cls(**plain | {"scope": _scope(channel)} | more)
 
@@ -193,7 +195,7 @@ class IncidentOut(Schema):
     well: bool = Field(description="Whether it is known to be well again")
 
     @classmethod
-    def of(cls, one: AlarmIncident, names: dict[int, str], **more: object) -> "IncidentOut":
+    def of(cls, one: AlarmIncident, names: dict[int, str], **more: object) -> Self:
         plain = {name: getattr(one, name) for name in cls.model_fields if hasattr(one, name)}
         told = {"scope": _scope(one), "rule_name": names.get(one.rule), "task_type": one.task_type or None}
         told |= {"title": title_of(one), "well": one.outcome == AlarmIncident.WELL}
@@ -224,7 +226,7 @@ class IncidentPage(Page):
 @may_answer("SCH_403_FORBIDDEN")
 def list_alarm_rules(
     request: HttpRequest, scope: Scoped = AlarmScope.TENANT, after: Cursor = None, limit: Limit = PAGE
-):
+) -> dict[str, object]:
     asked = caller(request)
     found, more = _by_name(AlarmRule.objects.filter(tenant=_tenant(asked, scope)), after, limit)
     return {"items": [AlarmRuleOut.of(rule) for rule in found if _may_see(asked, rule)], "next": more}
@@ -233,7 +235,7 @@ def list_alarm_rules(
 @router.post("/rules", response={201: AlarmRuleOut}, summary="Create an alarm rule")
 @may_answer("SCH_403_TYPE_CLOSED", "SCH_409_DUPLICATE")
 @mutation
-def create_alarm_rule(request: HttpRequest, body: AlarmRuleIn, idempotency_key: Key = None):
+def create_alarm_rule(request: HttpRequest, body: AlarmRuleIn, idempotency_key: Key = None) -> tuple[int, AlarmRuleOut]:
     asked, given = caller(request), _given(body)
     tenant = _tenant(asked, given.pop("scope", AlarmScope.TENANT))
     made = RuleRequest(**{"task_types": (), **given})
@@ -242,7 +244,7 @@ def create_alarm_rule(request: HttpRequest, body: AlarmRuleIn, idempotency_key: 
 
 
 @router.get("/rules/{rule_id}", response=AlarmRuleOut, summary="Read an alarm rule")
-def read_alarm_rule(request: HttpRequest, rule_id: Id):
+def read_alarm_rule(request: HttpRequest, rule_id: Id) -> AlarmRuleOut:
     rule = _rule(request, rule_id)
     tell_revision(request, rule.revision)
     return AlarmRuleOut.of(rule)
@@ -253,7 +255,7 @@ def read_alarm_rule(request: HttpRequest, rule_id: Id):
 @mutation
 def edit_alarm_rule(
     request: HttpRequest, rule_id: Id, body: AlarmRulePatch, if_match: NeededRevision, idempotency_key: Key = None
-):
+) -> tuple[int, AlarmRuleOut]:
     """A field that is left out stays as it is. What is open stays open, unless the rule is turned off."""
     rule = _rule(request, rule_id)
     edited = rules.edit_rule(
@@ -265,7 +267,9 @@ def edit_alarm_rule(
 
 @router.delete("/rules/{rule_id}", response={204: None}, summary="Delete an alarm rule")
 @mutation
-def delete_alarm_rule(request: HttpRequest, rule_id: Id, if_match: Revision = None, idempotency_key: Key = None):
+def delete_alarm_rule(
+    request: HttpRequest, rule_id: Id, if_match: Revision = None, idempotency_key: Key = None
+) -> tuple[int, None]:
     rule = _rule(request, rule_id)
     rules.delete_rule(rule.id, _operator(request), tenant=rule.tenant, revision=_revision(if_match))
     return 204, None
@@ -275,7 +279,7 @@ def delete_alarm_rule(request: HttpRequest, rule_id: Id, if_match: Revision = No
 @may_answer("SCH_403_FORBIDDEN")
 def list_alarm_channels(
     request: HttpRequest, scope: Scoped = AlarmScope.TENANT, after: Cursor = None, limit: Limit = PAGE
-):
+) -> dict[str, object]:
     found, more = _by_name(AlarmChannel.objects.filter(tenant=_tenant(caller(request), scope)), after, limit)
     return {"items": [AlarmChannelOut.of(channel) for channel in found], "next": more}
 
@@ -283,7 +287,7 @@ def list_alarm_channels(
 @router.post("/channels", response={201: NewAlarmChannelOut}, summary="Create an alarm channel")
 @may_answer("SCH_409_DUPLICATE")
 @mutation
-def create_alarm_channel(request: HttpRequest, body: AlarmChannelIn):
+def create_alarm_channel(request: HttpRequest, body: AlarmChannelIn) -> tuple[int, NewAlarmChannelOut]:
     """What is secret about it is stored encrypted, and its secret is in this answer alone. So there is no
     Idempotency-Key, which would keep the answer: sent twice, the second time the name is taken. Mail goes out in the
     installation's name, so that operators make the channels that send it."""
@@ -294,7 +298,7 @@ def create_alarm_channel(request: HttpRequest, body: AlarmChannelIn):
 
 
 @router.get("/channels/{channel_id}", response=AlarmChannelOut, summary="Read an alarm channel")
-def read_alarm_channel(request: HttpRequest, channel_id: Id):
+def read_alarm_channel(request: HttpRequest, channel_id: Id) -> AlarmChannelOut:
     channel = _channel(request, channel_id)
     tell_revision(request, channel.revision)
     return AlarmChannelOut.of(channel)
@@ -305,7 +309,7 @@ def read_alarm_channel(request: HttpRequest, channel_id: Id):
 @mutation
 def edit_alarm_channel(
     request: HttpRequest, channel_id: Id, body: AlarmChannelPatch, if_match: NeededRevision, idempotency_key: Key = None
-):
+) -> tuple[int, AlarmChannelOut]:
     """It is tried again at once, whatever went wrong before."""
     channel, by = _channel(request, channel_id), _operator(request, body.reason)
     edited = channels.edit_channel(channel.id, _given(body), by, tenant=channel.tenant, revision=_revision(if_match))
@@ -314,7 +318,9 @@ def edit_alarm_channel(
 
 @router.delete("/channels/{channel_id}", response={204: None}, summary="Delete an alarm channel")
 @mutation
-def delete_alarm_channel(request: HttpRequest, channel_id: Id, if_match: Revision = None, idempotency_key: Key = None):
+def delete_alarm_channel(
+    request: HttpRequest, channel_id: Id, if_match: Revision = None, idempotency_key: Key = None
+) -> tuple[int, None]:
     """Refused while a rule names it."""
     channel = _channel(request, channel_id)
     channels.delete_channel(channel.id, _operator(request), tenant=channel.tenant, revision=_revision(if_match))
@@ -323,14 +329,14 @@ def delete_alarm_channel(request: HttpRequest, channel_id: Id, if_match: Revisio
 
 @router.post("/channels/{channel_id}/test", response=AlarmChannelTestOut, summary="Send a test alert to a channel")
 @may_answer("SCH_429_RETRY_LIMITED")
-def test_alarm_channel(request: HttpRequest, channel_id: Id):
+def test_alarm_channel(request: HttpRequest, channel_id: Id) -> AlarmChannelTestOut:
     """Sent at once; the answer says what came of it. It counts as one of the alerts that the channel may get."""
     tested = operations.test_channel(_channel(request, channel_id), _operator(request))
     return AlarmChannelTestOut(ok=tested.ok, words=tested.words)
 
 
 @router.get("/channels/{channel_id}/alerts", response=AlertPage, summary="Read the last alerts of a channel")
-def read_channel_alerts(request: HttpRequest, channel_id: Id):
+def read_channel_alerts(request: HttpRequest, channel_id: Id) -> dict[str, object]:
     asked, channel = caller(request), _channel(request, channel_id)
     found = alerts_of_channel(channel.id) if asked.types is None else []
     return {"items": [AlertOut.of(alert) for alert in found]}
@@ -345,7 +351,7 @@ def list_incidents(
     rule: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     asked = caller(request)
     wanted = IncidentFilter(_tenant(asked, scope), open_only=open, types=asked.types, rule=rule)
     found, more = page_of_incidents(wanted, None if after is None else id_of(after), limit)
@@ -354,7 +360,7 @@ def list_incidents(
 
 
 @router.get("/incidents/{incident_id}", response=IncidentDetailOut, summary="Read an incident, with its alerts")
-def read_incident(request: HttpRequest, incident_id: Id):
+def read_incident(request: HttpRequest, incident_id: Id) -> IncidentDetailOut:
     asked = caller(request)
     one = AlarmIncident.objects.filter(id=incident_id).first()
     if one is None or not _own(asked, one) or (asked.types is not None and one.task_type not in asked.types):
@@ -364,7 +370,7 @@ def read_incident(request: HttpRequest, incident_id: Id):
     return IncidentDetailOut.of(one, rule_names([one]), alerts=alerts)
 
 
-def _by_name(found: QuerySet, after: str | None, limit: int) -> tuple[list, str | None]:
+def _by_name(found: QuerySet, after: str | None, limit: int) -> tuple[list[Any], str | None]:
     """A page of what has names, and the name after which the next one goes on."""
     rows = list(found.filter(name__gt=after or "").order_by("name")[: limit + 1])
     return rows[:limit], rows[limit - 1].name if len(rows) > limit else None
@@ -386,14 +392,14 @@ def _own(asked: Caller, row: AlarmRule | AlarmChannel | AlarmIncident) -> bool:
 
 
 def _rule(request: HttpRequest, rule_id: int) -> AlarmRule:
-    rule = AlarmRule.objects.filter(id=rule_id).first()
+    rule: AlarmRule | None = AlarmRule.objects.filter(id=rule_id).first()
     if rule is None or not _own(caller(request), rule) or not _may_see(caller(request), rule):
         raise Problem("SCH_404_NOT_FOUND", f"There is no alarm rule {rule_id}.")
     return rule
 
 
 def _channel(request: HttpRequest, channel_id: int) -> AlarmChannel:
-    channel = AlarmChannel.objects.filter(id=channel_id).first()
+    channel: AlarmChannel | None = AlarmChannel.objects.filter(id=channel_id).first()
     if channel is None or not _own(caller(request), channel):
         raise Problem("SCH_404_NOT_FOUND", f"There is no alarm channel {channel_id}.")
     return channel
@@ -429,7 +435,7 @@ _EMPTY = {"task_types": (), "runbook": "", "to": (), "url": ""}  # what null mea
 _NULLABLE = ("job", "late_seconds", "running_seconds")
 
 
-def _given(body: AlarmRulePatch | AlarmChannelPatch) -> dict:
+def _given(body: AlarmRulePatch | AlarmChannelPatch) -> dict[str, Any]:
     """The fields that were sent; null takes a value away where there need not be one."""
     found = {}
     for name, value in body.model_dump(exclude_unset=True, exclude={"reason"}).items():

@@ -7,11 +7,12 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.engine.watch.replays import Replay, before, replays_of
 from tasks_app.models import TaskAttempt
 
-from .schemas import PAGE, Cursor, Id, Limit, Next, id_of
+from .schemas import Id, id_of
 from .tasks import task_of
 
 router = Router(tags=["tasks"])
@@ -48,7 +49,7 @@ def list_attempts(
     task_id: Id,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     task = task_of(request, task_id)
     rows, replays = TaskAttempt.objects.filter(task_id=task.id), replays_of(task.id)
     found = list((rows if after is None else rows.filter(id__lt=id_of(after))).order_by("-id")[: limit + 1])

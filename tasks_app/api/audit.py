@@ -8,13 +8,14 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text
 from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.watch.audit_browse import AuditFilter, page_of_entries
 from tasks_app.engine.web import people
 from tasks_app.models import AuditEntry
 
 from .auth import caller
-from .schemas import LARGEST_ID, PAGE, Cursor, Instant, Limit, Next, Text, id_of
+from .schemas import LARGEST_ID, Instant, id_of
 
 router = Router(tags=["audit"])
 
@@ -57,7 +58,7 @@ def list_audit(
     until: Annotated[Instant | None, Query(description="Done before this instant")] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     if job_id is not None and subject is not None:
         raise InvalidTask(f"subject={subject!r} and job_id={job_id} both say what it was done to; give one of them.")
     asked = caller(request)

@@ -1,8 +1,8 @@
 """Who may call: the bearer of a token, or somebody who is logged in to the console and has rights in the tenant."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -15,16 +15,16 @@ from tasks_app import scope
 from tasks_app.core.away import Run
 from tasks_app.core.errors import QuotaExceeded
 from tasks_app.core.roles import USUAL_LANES, WRITING, Right
+from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.engine.addresses import is_signed
 from tasks_app.engine.operations.api_tokens import known
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.operations.members import rights_of
 from tasks_app.lifecycle.request import checked_name
 from tasks_app.models import Tenant
-from tasks_app.models.schedule_task import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.pages.links import login_url
 
-from .edges import bound_body, view_of
+from .edges import View, bound_body, view_of
 from .limits import refuse_too_many_calls, unauthenticated
 from .needs import needed
 from .problems import Problem, problem_of, respond
@@ -72,8 +72,8 @@ class Signature(APIKeyQuery):
     param_name = "signature"
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
-        about = key and _addressed(request)
-        if not about or not is_signed(about, key):
+        about = _addressed(request) if key else None
+        if not key or about is None or not is_signed(about, key):
             return None
         return _admitted(request, Addressee(f"address of task {about.task}", about.tenant, WRITING))
 
@@ -92,7 +92,8 @@ def _addressed(request: HttpRequest) -> Run | None:
 
 
 def caller(request: HttpRequest) -> Caller:
-    return request.auth
+    asked: Caller = request.auth
+    return asked
 
 
 def refuse_without(request: HttpRequest, asked: Caller, right: str) -> None:
@@ -107,11 +108,11 @@ def permissions_asked(request: HttpRequest) -> list[str]:
     return getattr(request, "punctual_permissions", [])
 
 
-def for_readers(view: Callable) -> Callable:
+def for_readers(view: View) -> View:
     """The schema and its page: for whoever has a token, and for operators. Only a person is sent to the login page."""
 
     @wraps(view, assigned=())
-    def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         person = getattr(request, "user", None)
         try:
             holder = Token()(request)
@@ -139,9 +140,9 @@ def _person(request: HttpRequest) -> Caller | None:
     only = next(iter(rights.roles), DEFAULT_TENANT) if rights.tenants and len(rights.roles) == 1 else DEFAULT_TENANT
     tenant = checked_name(TENANT_HEADER, given or only, TENANT_LENGTH)
     role = rights.roles.get(tenant)
-    known_as = {"is_person": True, "user_key": str(user.pk)}
+    key = str(user.pk)
     if rights.everywhere and (role is None or role.rights <= rights.everywhere):
-        return Caller(user.get_username(), tenant, rights.everywhere, everywhere=True, **known_as)
+        return Caller(user.get_username(), tenant, rights.everywhere, everywhere=True, is_person=True, user_key=key)
     if role is None:
         return None
     row = Tenant.objects.filter(name=tenant).only("state", "reason", "calls_per_minute").first()
@@ -152,7 +153,8 @@ def _person(request: HttpRequest) -> Caller | None:
         lanes=USUAL_LANES,
         suspended=row.reason if row is not None and row.suspended else None,
         calls_per_minute=row and row.calls_per_minute,
-        **known_as,
+        is_person=True,
+        user_key=key,
     )
 
 
@@ -163,7 +165,7 @@ def _admitted(request: HttpRequest, asked: Caller | None) -> Caller | None:
     scope.settle(None if asked.is_operator else asked.tenant)
     scope.act_as(asked.name)
     if asked.calls_per_minute is not None:
-        refuse_too_many_calls(asked)
+        refuse_too_many_calls(asked, asked.calls_per_minute)
     reads = request.method in _READING
     need = needed(view_of(request), reads=reads)
     if need not in asked.rights:

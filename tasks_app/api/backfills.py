@@ -9,9 +9,11 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import Text
 from tasks_app.core.backfill import Which
 from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES, CampaignState
 from tasks_app.core.errors import NothingToDo
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations.backfill import MOST_JOBS, BackfillRequest, Foreseen, foresee_backfill, start
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.watch.listing import ArchiveUnreachable
@@ -23,8 +25,8 @@ from .campaigns import usable_lane
 from .enums import BackfillWhich, ReleaseLane
 from .idempotency import mutation
 from .jobs import operator, own_job, telling
-from .problems import SCOPE, Problem, may_answer
-from .schemas import LARGEST_ID, Id, Instant, Model, NeededKey, Text
+from .problems import SCOPE, Problem
+from .schemas import LARGEST_ID, Id, Instant, Model, NeededKey
 
 router = Router(tags=["campaigns"])
 of_job = Router(tags=["jobs"])
@@ -89,7 +91,9 @@ class BackfillOut(Schema):
 @of_job.post("/{job_id}/backfill", response=BackfillOut, summary="Backfill a job: make up for firings of the past")
 @may_answer(*SCOPE, "SCH_429_RETRY_LIMITED", "SCH_503_ARCHIVE_DOWN")
 @mutation
-def backfill_job(request: HttpRequest, job_id: Id, body: BackfillIn, idempotency_key: NeededKey):
+def backfill_job(
+    request: HttpRequest, job_id: Id, body: BackfillIn, idempotency_key: NeededKey
+) -> tuple[int, BackfillOut]:
     """As a campaign: answered at once, carried out at your pace. `dry_run` first says what it would do."""
     return 200, _answer(request, [own_job(request, job_id)], body)
 
@@ -97,7 +101,7 @@ def backfill_job(request: HttpRequest, job_id: Id, body: BackfillIn, idempotency
 @router.post("", response=BackfillOut, summary="Backfill several jobs")
 @may_answer(*SCOPE, "SCH_404_NOT_FOUND", "SCH_429_RETRY_LIMITED", "SCH_503_ARCHIVE_DOWN")
 @mutation
-def backfill_jobs(request: HttpRequest, body: BackfillsIn, idempotency_key: NeededKey):
+def backfill_jobs(request: HttpRequest, body: BackfillsIn, idempotency_key: NeededKey) -> tuple[int, BackfillOut]:
     """In one campaign, in the order of their firings. `dry_run` first says what it would do."""
     jobs = [own_job(request, job_id) for job_id in dict.fromkeys(body.jobs)]
     if caller(request).types is not None and len({job.task_type for job in jobs}) > 1:

@@ -1,13 +1,15 @@
 """/tasks/bulk and /tasks/bulk/cancel: many tasks in one call and one transaction, with an answer for each."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field, ValidationError, WrapValidator, model_validator
 
+from tasks_app.client.endpoints import Text
 from tasks_app.core.errors import InvalidTask, PunctualError
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations.bulk import CancelledOne, ScheduledOne, Target, cancel_each, schedule_each
 from tasks_app.lifecycle.decisions import Outcome
 from tasks_app.lifecycle.operate import Answer
@@ -17,8 +19,8 @@ from .edges import BULK_CANCEL, BULK_CREATE
 from .enums import BulkOutcome, TaskStatus
 from .idempotency import mutation
 from .jobs import operator
-from .problems import SCOPE, Problem, ProblemCode, may_answer, problem_of
-from .schemas import LARGEST_ID, BizKey, Key, Model, TaskIn, Text
+from .problems import SCOPE, Problem, ProblemCode, problem_of
+from .schemas import LARGEST_ID, BizKey, Key, Model, TaskIn
 
 router = Router(tags=["tasks"])
 MOST = 5_000
@@ -110,7 +112,7 @@ class BulkCancelOut(Schema):
 )
 @may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
-def create_tasks(request: HttpRequest, body: BulkCreateIn, idempotency_key: Key = None):
+def create_tasks(request: HttpRequest, body: BulkCreateIn, idempotency_key: Key = None) -> tuple[int, BulkCreateOut]:
     wanted = [one if isinstance(one, PunctualError) else one.model_dump(exclude_unset=True) for one in body.tasks]
     done = schedule_each(wanted, caller(request))
     if body.atomic:
@@ -129,7 +131,7 @@ def create_tasks(request: HttpRequest, body: BulkCreateIn, idempotency_key: Key 
 )
 @may_answer(*SCOPE, "SCH_404_NOT_FOUND", "SCH_409_CONFLICT")
 @mutation
-def cancel_tasks(request: HttpRequest, body: BulkCancelIn, idempotency_key: Key = None):
+def cancel_tasks(request: HttpRequest, body: BulkCancelIn, idempotency_key: Key = None) -> tuple[int, BulkCancelOut]:
     wanted = [
         one if isinstance(one, PunctualError) else Target(one.id, one.task_type or "", one.key or "")
         for one in body.tasks
@@ -146,7 +148,7 @@ def cancel_tasks(request: HttpRequest, body: BulkCancelIn, idempotency_key: Key 
     )
 
 
-def _told(one: ScheduledOne | CancelledOne | PunctualError) -> dict:
+def _told(one: ScheduledOne | CancelledOne | PunctualError) -> dict[str, Any]:
     if isinstance(one, ScheduledOne):
         return one._asdict()
     if isinstance(one, CancelledOne):

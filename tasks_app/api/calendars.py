@@ -1,12 +1,15 @@
 """/calendars: sets of days off that jobs keep; create, list, read, change, fill from a file, delete."""
 
 from datetime import datetime
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text
 from tasks_app.core.errors import NotForTenants
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import calendars
 from tasks_app.engine.operations.calendars import CalendarRequest
 from tasks_app.engine.operations.callers import Caller
@@ -16,8 +19,8 @@ from .auth import caller
 from .headers import tell_revision
 from .idempotency import mutation
 from .jobs import operator
-from .problems import Problem, may_answer
-from .schemas import PAGE, Cursor, Id, Key, Limit, Model, NeededRevision, Page, Revision, Text
+from .problems import Problem
+from .schemas import Id, Key, Model, NeededRevision, Page, Revision
 
 router = Router(tags=["calendars"])
 _DAYS = "Each day, such as 2026-12-25, with what it is called; that may be empty"
@@ -79,7 +82,7 @@ class CalendarPage(Page):
 
 
 @router.get("", response=CalendarPage, summary="List calendars, by name")
-def list_calendars(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
+def list_calendars(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE) -> dict[str, object]:
     found = Calendar.objects.filter(tenant=caller(request).tenant).order_by("name")
     if after is not None:
         found = found.filter(name__gt=after.replace("\0", ""))
@@ -91,7 +94,7 @@ def list_calendars(request: HttpRequest, after: Cursor = None, limit: Limit = PA
 @router.post("", response={201: CalendarOut}, summary="Create a calendar")
 @may_answer("SCH_409_DUPLICATE")
 @mutation
-def create_calendar(request: HttpRequest, body: CalendarIn, idempotency_key: Key = None):
+def create_calendar(request: HttpRequest, body: CalendarIn, idempotency_key: Key = None) -> tuple[int, CalendarOut]:
     asked = _may_change(request)
     made = calendars.create_calendar(
         CalendarRequest(**_given(body)), operator(request, body.reason), tenant=asked.tenant
@@ -101,7 +104,9 @@ def create_calendar(request: HttpRequest, body: CalendarIn, idempotency_key: Key
 
 @router.post("/import", response=CalendarFileOut, summary="Fill a calendar from an iCalendar file")
 @mutation
-def import_calendar(request: HttpRequest, body: CalendarFileIn, idempotency_key: Key = None):
+def import_calendar(
+    request: HttpRequest, body: CalendarFileIn, idempotency_key: Key = None
+) -> tuple[int, CalendarFileOut]:
     """A file may have 500,000 bytes, and its events may go through 100,000 days."""
     asked, by = _may_change(request), operator(request, body.reason)
     done = calendars.import_calendar(
@@ -111,7 +116,7 @@ def import_calendar(request: HttpRequest, body: CalendarFileIn, idempotency_key:
 
 
 @router.get("/{calendar_id}", response=CalendarOut, summary="Read a calendar")
-def read_calendar(request: HttpRequest, calendar_id: Id):
+def read_calendar(request: HttpRequest, calendar_id: Id) -> CalendarOut:
     found = Calendar.objects.filter(tenant=caller(request).tenant, id=calendar_id).first()
     if found is None:
         raise Problem("SCH_404_NOT_FOUND", f"There is no calendar {calendar_id}.")
@@ -124,7 +129,7 @@ def read_calendar(request: HttpRequest, calendar_id: Id):
 @mutation
 def edit_calendar(
     request: HttpRequest, calendar_id: Id, body: CalendarPatch, if_match: NeededRevision, idempotency_key: Key = None
-):
+) -> tuple[int, CalendarOut]:
     """What jobs have planned by its old days and nobody has claimed is planned again within seconds."""
     asked, by = _may_change(request), operator(request, body.reason)
     edited = calendars.edit_calendar(calendar_id, _given(body), by, tenant=asked.tenant, revision=_revision(if_match))
@@ -133,7 +138,9 @@ def edit_calendar(
 
 @router.delete("/{calendar_id}", response={204: None}, summary="Delete a calendar")
 @mutation
-def delete_calendar(request: HttpRequest, calendar_id: Id, if_match: Revision = None, idempotency_key: Key = None):
+def delete_calendar(
+    request: HttpRequest, calendar_id: Id, if_match: Revision = None, idempotency_key: Key = None
+) -> tuple[int, None]:
     """Refused while a job keeps it."""
     asked = _may_change(request)
     calendars.delete_calendar(calendar_id, operator(request), tenant=asked.tenant, revision=_revision(if_match))
@@ -150,7 +157,7 @@ def _may_change(request: HttpRequest) -> Caller:
     return asked
 
 
-def _given(body: CalendarPatch) -> dict:
+def _given(body: CalendarPatch) -> dict[str, Any]:
     """The fields that were sent; null is an empty list."""
     sent = body.model_dump(exclude_unset=True, exclude={"reason"})
     return {name: () if value is None else value for name, value in sent.items()}

@@ -1,20 +1,24 @@
 """/campaigns: orders for many tasks, which the beats carry out one after the other; begun, watched and stopped here."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text
 from tasks_app.core.campaigns import CAP, MOST, MOST_RUNNING, RATES, CampaignState
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.moves import LONGEST
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.operations.campaigns import Pace, start_matching, undo_operation
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.watch.campaign_browse import CampaignFilter, campaign_by_id, page_of_campaigns, with_holds
+from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns import verbs
 from tasks_app.lifecycle.campaigns.begin import LANE, OWN_LANE
 from tasks_app.lifecycle.operate import Verb
@@ -24,8 +28,8 @@ from .auth import caller
 from .enums import AnyCampaignKind, BackfillWhich, CampaignKind, Lane, ReleaseLane, TaskStatus
 from .idempotency import mutation
 from .jobs import operator
-from .problems import SCOPE, Problem, may_answer
-from .schemas import LARGEST_ID, PAGE, Cursor, Id, Instant, Key, Limit, Model, Next, ReasonIn, Text, id_of
+from .problems import SCOPE, Problem
+from .schemas import LARGEST_ID, Id, Instant, Key, Model, ReasonIn, id_of
 
 router = Router(tags=["campaigns"])
 
@@ -141,7 +145,7 @@ def list_campaigns(
     kind: Annotated[AnyCampaignKind | None, Query()] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     found, more = page_of_campaigns(
         _visible(caller(request), state=state, kind=kind), None if after is None else id_of(after), limit
     )
@@ -151,7 +155,7 @@ def list_campaigns(
 @router.post("", response={201: CampaignOut}, summary="Begin a campaign for all tasks that match")
 @may_answer(*SCOPE)
 @mutation
-def start_campaign(request: HttpRequest, body: CampaignIn, idempotency_key: Key = None):
+def start_campaign(request: HttpRequest, body: CampaignIn, idempotency_key: Key = None) -> tuple[int, CampaignOut]:
     """The tasks are chosen now. A task that matches later is not part of it."""
     asked, given = caller(request), body.matching.model_dump(exclude_none=True)
     words = ", ".join(f"{name}: {value}" for name, value in given.items())
@@ -169,13 +173,15 @@ def start_campaign(request: HttpRequest, body: CampaignIn, idempotency_key: Key 
 
 
 @router.get("/{campaign_id}", response=CampaignOut, summary="Read a campaign: how far it is, and what came of it")
-def read_campaign(request: HttpRequest, campaign_id: Id):
+def read_campaign(request: HttpRequest, campaign_id: Id) -> CampaignOut:
     return CampaignOut.of(_campaign(request, campaign_id))
 
 
 @router.patch("/{campaign_id}", response=CampaignOut, summary="Change the pace of a campaign")
 @mutation
-def change_campaign(request: HttpRequest, campaign_id: Id, body: PaceIn, idempotency_key: Key = None):
+def change_campaign(
+    request: HttpRequest, campaign_id: Id, body: PaceIn, idempotency_key: Key = None
+) -> tuple[int, CampaignOut]:
     """From its next step on. One that is over stays as it is."""
     changes = body.model_dump(exclude_unset=True, exclude={"reason"})
     row, _ = verbs.change_pace(_campaign(request, campaign_id).id, changes, operator(request, body.reason))
@@ -184,33 +190,41 @@ def change_campaign(request: HttpRequest, campaign_id: Id, body: PaceIn, idempot
 
 @router.post("/{campaign_id}/pause", response=CampaignChangedOut, summary="Pause a campaign")
 @mutation
-def pause_campaign(request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
+def pause_campaign(
+    request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None
+) -> tuple[int, CampaignChangedOut]:
     """It takes no further step until it is resumed; what it has released runs on."""
     return 200, _changed(request, verbs.pause, campaign_id, body)
 
 
 @router.post("/{campaign_id}/resume", response=CampaignChangedOut, summary="Resume a campaign")
 @mutation
-def resume_campaign(request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
+def resume_campaign(
+    request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None
+) -> tuple[int, CampaignChangedOut]:
     return 200, _changed(request, verbs.resume, campaign_id, body)
 
 
 @router.post("/{campaign_id}/cancel", response=CampaignChangedOut, summary="Cancel the rest of a campaign")
 @mutation
-def cancel_campaign(request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
+def cancel_campaign(
+    request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None
+) -> tuple[int, CampaignChangedOut]:
     """The tasks that it has not come to stay as they are; what it has done stays done."""
     return 200, _changed(request, verbs.cancel, campaign_id, body)
 
 
 @router.post("/{campaign_id}/undo", response={201: CampaignOut}, summary="Undo what a campaign has moved or cancelled")
 @mutation
-def undo_campaign(request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
+def undo_campaign(
+    request: HttpRequest, campaign_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None
+) -> tuple[int, CampaignOut]:
     """As another campaign, which puts each task back that has not begun and that nobody has changed since. Only once
     the campaign is done or cancelled."""
     asked, row = caller(request), _campaign(request, campaign_id)
     made = undo_operation(
         row.operation,
-        operator(request, body and body.reason),
+        operator(request, body.reason if body else None),
         tenant=asked.tenant,
         types=None if asked.everywhere else asked.usable_types(),
         lanes=None if asked.everywhere else asked.lanes,
@@ -222,7 +236,7 @@ def _span(seconds: float | None) -> timedelta | None:
     return None if seconds is None else timedelta(seconds=seconds)
 
 
-def _wanted(asked: Caller, given: dict) -> Filter:
+def _wanted(asked: Caller, given: dict[str, Any]) -> Filter:
     """What the caller may act on, and no more."""
     task_type = given.get("task_type")
     if task_type is not None:
@@ -257,6 +271,8 @@ def _campaign(request: HttpRequest, campaign_id: int) -> Campaign:
     return found
 
 
-def _changed(request: HttpRequest, verb, campaign_id: int, body: ReasonIn | None) -> CampaignChangedOut:
-    row, changed = verb(_campaign(request, campaign_id).id, operator(request, body and body.reason))
+def _changed(
+    request: HttpRequest, verb: Callable[[int, Operator], verbs.Changed], campaign_id: int, body: ReasonIn | None
+) -> CampaignChangedOut:
+    row, changed = verb(_campaign(request, campaign_id).id, operator(request, body.reason if body else None))
     return CampaignChangedOut(id=row.id, state=row.state, changed=changed)

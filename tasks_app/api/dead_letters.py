@@ -7,9 +7,11 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field, StringConstraints
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text
 from tasks_app.core.campaigns import CAP, MOST, RATES, CampaignState
 from tasks_app.core.errors import MOST_TAGS, TAG_LENGTH, NothingToDo
 from tasks_app.core.phrases import first_line
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.operations.letters import MOST_NAMED, change_tags, deal_with, foresee
@@ -23,8 +25,8 @@ from .auth import caller
 from .enums import Lane, LetterStatus
 from .idempotency import mutation
 from .jobs import operator, telling
-from .problems import Problem, may_answer
-from .schemas import LARGEST_ID, PAGE, Cursor, Id, Instant, Key, Limit, Model, Next, Text
+from .problems import Problem
+from .schemas import LARGEST_ID, Id, Instant, Key, Model
 
 router = Router(tags=["dead letters"])
 Tag = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.:-]*$", max_length=TAG_LENGTH)]
@@ -51,7 +53,7 @@ class LetterOut(Schema):
     closed_by: str
 
     @classmethod
-    def of(cls, letter: DlqEntry) -> dict:
+    def of(cls, letter: DlqEntry) -> dict[str, Any]:
         return {name: getattr(letter, name) for name in LetterOut.model_fields if name != "status"} | {
             "status": letter.replay_status
         }
@@ -151,7 +153,7 @@ def list_dead_letters(
     until: Annotated[Instant | None, Query(description="Died before this instant")] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     """A page may be short, even empty, and still have a next one: go on until `next` is null."""
     wanted = _visible(caller(request), task_type, fingerprint, tag, job, since, until)
     found = page_of_letters(wanted, after, limit)
@@ -167,7 +169,7 @@ def group_dead_letters(
     since: Annotated[Instant | None, Query(description="Died at this instant or later")] = None,
     until: Annotated[Instant | None, Query(description="Died before this instant")] = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     """Each cause is counted up to a bound; with a tag or a job, among its latest letters."""
     found = causes(_visible(caller(request), task_type, None, tag, job, since, until), limit)
     return {"items": [CauseOut.of(one) for one in found.causes], "complete": found.complete}
@@ -176,7 +178,7 @@ def group_dead_letters(
 @router.post("/replay", response=OrderedOut, summary="Replay dead letters: run their tasks again")
 @may_answer("SCH_403_TYPE_CLOSED", "SCH_403_LANE_CLOSED", "SCH_429_RETRY_LIMITED")
 @mutation
-def replay_dead_letters(request: HttpRequest, body: ReplayIn, idempotency_key: Key = None):
+def replay_dead_letters(request: HttpRequest, body: ReplayIn, idempotency_key: Key = None) -> tuple[int, OrderedOut]:
     """As a campaign: answered at once, carried out at your rate. Where a newer task stands, nothing is done."""
     caller(request).refuse_closed_lane(body.lane)
     return 200, _ordered(request, Verb.REPLAY, body, body.lane)
@@ -185,20 +187,22 @@ def replay_dead_letters(request: HttpRequest, body: ReplayIn, idempotency_key: K
 @router.post("/discard", response=OrderedOut, summary="Discard dead letters: give their tasks up")
 @may_answer("SCH_403_TYPE_CLOSED")
 @mutation
-def discard_dead_letters(request: HttpRequest, body: LettersIn, idempotency_key: Key = None):
+def discard_dead_letters(request: HttpRequest, body: LettersIn, idempotency_key: Key = None) -> tuple[int, OrderedOut]:
     """As a campaign. The tasks are CANCELLED, for good."""
     return 200, _ordered(request, Verb.DISCARD, body, LANE)
 
 
 @router.get("/{letter_id}", response=LetterDetailOut, summary="Read a dead letter")
-def read_dead_letter(request: HttpRequest, letter_id: Id):
+def read_dead_letter(request: HttpRequest, letter_id: Id) -> dict[str, Any]:
     return _detail(_letter(request, letter_id))
 
 
 @router.patch("/{letter_id}", response=LetterDetailOut, summary="Add and remove tags of a dead letter")
 @may_answer("SCH_403_TYPE_CLOSED")
 @mutation
-def tag_dead_letter(request: HttpRequest, letter_id: Id, body: TagsIn, idempotency_key: Key = None):
+def tag_dead_letter(
+    request: HttpRequest, letter_id: Id, body: TagsIn, idempotency_key: Key = None
+) -> tuple[int, LetterDetailOut]:
     letter = _letter(request, letter_id)
     caller(request).refuse_closed_type(letter.task_type)
     if change_tags(letter, operator(request, body.reason), add=body.add, remove=body.remove) is None:
@@ -252,7 +256,15 @@ def _usable(asked: Caller, body: LettersIn) -> LetterFilter:
     return wanted
 
 
-def _visible(asked: Caller, task_type, fingerprint, tag, job, since, until) -> LetterFilter:
+def _visible(
+    asked: Caller,
+    task_type: str | None,
+    fingerprint: str | None,
+    tag: str | None,
+    job: int | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> LetterFilter:
     return LetterFilter(
         tenant=asked.tenant,
         types=asked.types,
@@ -266,13 +278,13 @@ def _visible(asked: Caller, task_type, fingerprint, tag, job, since, until) -> L
 
 
 def _letter(request: HttpRequest, letter_id: int) -> DlqEntry:
-    letter = DlqEntry.objects.filter(id=letter_id, tenant=caller(request).tenant).first()
+    letter: DlqEntry | None = DlqEntry.objects.filter(id=letter_id, tenant=caller(request).tenant).first()
     if letter is None or not caller(request).may_see(letter.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no dead letter {letter_id}.")
     return letter
 
 
-def _detail(letter: DlqEntry) -> dict:
+def _detail(letter: DlqEntry) -> dict[str, Any]:
     task = task_by_id(letter.task_id)
     about = {"key": "", "payload": None} if task is None else {"key": task.biz_key, "payload": task.payload}
     return LetterOut.of(letter) | about | {"traceback": letter.traceback}

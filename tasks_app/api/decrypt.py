@@ -5,15 +5,17 @@ from typing import Annotated, Any
 from django.http import HttpRequest
 from ninja import Field, Router, Schema
 
+from tasks_app.client.endpoints import Text
 from tasks_app.core.errors import NothingToDo
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations.reveal import Part, reveal
 from tasks_app.lifecycle.audit import Operator
 
 from .auth import caller, refuse_without
 from .enums import HiddenPart
 from .jobs import operator, usable
-from .problems import SCOPE, Problem, may_answer
-from .schemas import Id, Model, Text
+from .problems import SCOPE, Problem
+from .schemas import Id, Model
 from .tasks import task_of
 
 RIGHT = "tasks_app.decrypt_scheduletask"
@@ -44,7 +46,7 @@ class DecryptedOut(Schema):
 
 @router.post("/{task_id}/decrypt", response=DecryptedOut, summary="Read what is encrypted of a task")
 @may_answer(*SCOPE, "SCH_403_FORBIDDEN", "SCH_503_DEGRADED")
-def decrypt_task(request: HttpRequest, task_id: Id, body: DecryptIn):
+def decrypt_task(request: HttpRequest, task_id: Id, body: DecryptIn) -> DecryptedOut:
     """For tokens that were issued for it, and people with the permission. Each call is audited, with its reason."""
     row = usable(request, task_of(request, task_id))
     asked = caller(request)

@@ -1,8 +1,9 @@
 """What a call is to the door: a read, a write that can wait, or one that can't."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import wraps
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
@@ -16,7 +17,7 @@ from tasks_app.engine.web.people import address_of
 from tasks_app.engine.web.standby import REFUSED, STANDBY
 from tasks_app.lifecycle.audit import acting_from
 
-from .edges import VIEW, largest_body, view_of
+from .edges import VIEW, View, largest_body, view_of
 from .problems import Problem, respond
 
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -51,11 +52,11 @@ NEVER_SHED = WATCHING | REPORTS | LEVERS
 BY_LANE = "trigger_job"  # comes in: only what it finds there says whether it can wait
 
 
-def admitted(view: Callable, names: Mapping[str, str]) -> Callable:
+def admitted(view: View, names: Mapping[str, str]) -> View:
     """The view behind the door; `names` are those of its endpoints, by method."""
 
     @wraps(view)
-    def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         setattr(request, VIEW, names.get(request.method, ""))
         answer = _refused(request)
         if answer is not None:
@@ -113,8 +114,8 @@ def _is_urgent(request: HttpRequest) -> bool:
         return False  # what is wrong with it is told when it comes in
 
 
-def _lane_of(task: dict) -> str | None:
-    if task.get("lane"):
-        return task["lane"]
-    handler = REGISTRY.get(task.get("task_type"))
-    return handler and handler.lane
+def _lane_of(task: dict[str, Any]) -> str | None:
+    if given := task.get("lane"):
+        return str(given)
+    handler = REGISTRY.get(task["task_type"])
+    return None if handler is None else handler.lane

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -23,8 +24,8 @@ _OTHER_FIELDS = 16_384  # bytes, with their names
 BULK_CREATE, BULK_CANCEL = "bulk-create", "bulk-cancel"  # the addresses, by name, that take many tasks
 _BULK_BYTES = 2_621_440  # of their bodies; what Django itself takes unless it is told otherwise
 
-
 VIEW = "punctual_view"  # where a request keeps the name of its view
+View = Callable[..., HttpResponse]
 
 
 def view_of(request: HttpRequest) -> str:
@@ -35,7 +36,7 @@ def view_of(request: HttpRequest) -> str:
 class StrictParser(Parser):
     """JSON as its specification has it: Python would take NaN, and the last of two equal names."""
 
-    def parse_body(self, request: HttpRequest) -> object:
+    def parse_body(self, request: HttpRequest) -> Any:
         if parts := too_many_parts(request.body):
             raise Problem(
                 "SCH_413_TOO_LARGE",
@@ -74,20 +75,21 @@ def bound_body(request: HttpRequest) -> None:
 
 def refuse_unknown_parameters(operation: Operation) -> None:
     """From now on this operation takes the query parameters it knows and no other: a misspelt filter is no filter."""
-    known = [name for model in operation.models if model.__ninja_param_source__ == "query" for name in _names(model)]
+    known = [
+        name
+        for model in operation.models
+        if model.__ninja_param_source__ == "query"
+        for name in model.__ninja_flatten_map__
+    ]
     read = operation._get_values
 
-    def values(request: HttpRequest, *args) -> dict:
+    def values(request: HttpRequest, path_params: Any, temporal_response: Any) -> dict[str, Any]:
         for name in request.GET:
             if name not in known:
                 raise Problem("SCH_422_INVALID", f"There is no parameter {name[:100]!r} here.{_others(name, known)}")
-        return read(request, *args)
+        return read(request, path_params, temporal_response)
 
-    operation._get_values = values
-
-
-def _names(model: type) -> list[str]:
-    return list(model.__ninja_flatten_map__)
+    operation._get_values = values  # type: ignore[method-assign]  # it has no other way in
 
 
 def _others(name: str, known: list[str]) -> str:
@@ -95,14 +97,14 @@ def _others(name: str, known: list[str]) -> str:
     return nearest(name[:100], known) or f" The query {takes}."
 
 
-def spoken(view: Callable) -> Callable:
+def spoken(view: View) -> View:
     """HEAD is GET without its body, which the server leaves out; a method that is not there is told as a problem.
 
     Here each answer gets the headers that were told of it, a problem too.
     """
 
     @wraps(view)
-    def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         asked = request.method
         if asked == "HEAD":
             request.method = "GET"
@@ -125,7 +127,7 @@ def nothing_here(request: HttpRequest) -> HttpResponse:
     return respond(Problem("SCH_404_NOT_FOUND", f"There is nothing at this address.{slash}"))
 
 
-def named_once(pairs: list[tuple[str, object]]) -> dict:
+def named_once(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()

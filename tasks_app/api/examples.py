@@ -1,5 +1,7 @@
 """Examples for the schema, by the names of its components: each is something that the API takes, or gives."""
 
+from typing import Any
+
 from .alarm_examples import ALARMS
 from .member_examples import MEMBERS
 
@@ -17,7 +19,7 @@ _ADVICE = {
     "words": "It makes a peak worse. At 08:00 UTC on 01 Mar, 3,121 firings come together, and the workers "
     "can run about 2,400 in a minute. Spread over 600 seconds (jitter), its busiest minute would have 12.",
 }
-_JOB = _JOB_IN | {
+_JOB: dict[str, Any] = _JOB_IN | {
     "calendar": None,
     "on_day_off": "skip",
     "id": 12,

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.http import HttpRequest
 from ninja import Field, Router, Schema
 
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.watch.firing_load import load_forecast
 from tasks_app.engine.watch.job_draft import FieldError, missing_fields, read_draft
 from tasks_app.lifecycle.jobs.request import JobRequest
@@ -12,7 +13,7 @@ from tasks_app.lifecycle.jobs.request import JobRequest
 from .auth import caller
 from .enums import Lane
 from .jobs import given_fields, instant_of
-from .problems import FieldErrorOut, Problem, may_answer
+from .problems import FieldErrorOut, Problem
 from .schemas import AdviceOut, Delay, FallsOut, Firing, JobPatch
 
 router = Router(tags=["scheduler"])
@@ -52,7 +53,7 @@ class ForecastOut(Schema):
 class DraftIn(JobPatch):
     """A job as far as it is filled in."""
 
-    delay: Delay | None = Field(None, description="Seconds from now, instead of `at`")
+    delay: Delay | None = Field(default=None, description="Seconds from now, instead of `at`")
 
 
 class DayOut(Schema):
@@ -78,7 +79,7 @@ class DraftOut(Schema):
 
 
 @router.get("/scheduler/forecast", response=ForecastOut, summary="What fires in each minute of the next day")
-def read_forecast(request: HttpRequest):
+def read_forecast(request: HttpRequest) -> ForecastOut:
     """From the definitions of jobs. Those that wait for others, tasks without a job, retries and backfills are not
     foreseen."""
     found = load_forecast()
@@ -99,13 +100,13 @@ def read_forecast(request: HttpRequest):
 
 @drafts.post("/preview", response=DraftOut, summary="What a job would be like")
 @may_answer("SCH_403_TYPE_CLOSED")
-def preview_draft(request: HttpRequest, body: DraftIn | None = None):
+def preview_draft(request: HttpRequest, body: DraftIn | None = None) -> DraftOut:
     """Its next times, and what it adds to the load. What creating it would refuse is in `errors`, by field."""
     body = body or DraftIn()
     asked, given, wrong = caller(request), given_fields(body), []
     if given.pop("delay", None) is not None:
         try:
-            given["at"] = instant_of(body)
+            given["at"] = instant_of(body.at, body.delay)
         except Problem as problem:
             wrong.append(FieldError("delay", problem.detail))
     if given.get("task_type"):

@@ -1,5 +1,7 @@
 """Headers of answers: which there are, how the schema describes them, and how they are sent."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
 
@@ -11,7 +13,7 @@ LIMIT, REMAINING, RESET = "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-R
 RATE = (LIMIT, REMAINING, RESET)
 
 
-def _header(says: str, kind: str, *, always: bool = False, **rules: object) -> dict:
+def _header(says: str, kind: str, *, always: bool = False, **rules: object) -> dict[str, Any]:
     return {"description": says, "required": always, "schema": {"type": kind} | rules}
 
 

@@ -87,19 +87,19 @@ class LiveOut(Schema):
 
 
 @router.get("/live", response=LiveOut, auth=None, summary="Does this process answer?")
-def read_liveness(request: HttpRequest):
+def read_liveness(request: HttpRequest) -> LiveOut:
     return LiveOut(status="ok")
 
 
 @router.get("/scheduler/health", response=HealthOut, summary="Who is alive, what is due, what is late")
-def read_health(request: HttpRequest):
+def read_health(request: HttpRequest) -> HealthOut:
     status, asked = read_status(), caller(request)
     overdue = (status.oldest_overdue_seconds or 0.0) * 1000
     behind = (status.planning_behind_seconds or 0.0) * 1000
     alive = [node for node in status.nodes if node.live]
     workers = [node for node in alive if node.kind == Node.WORKER]
     return HealthOut(
-        status=HealthStatus.TROUBLE if STANDBY.reading else status.verdict,
+        status=Severity.TROUBLE if STANDBY.reading else status.verdict,
         installation=status.installation.state,
         site=status.installation.site,
         ownSite=conf().site,
@@ -145,8 +145,8 @@ def read_health(request: HttpRequest):
                 tasksClaimed=lane.tasks_claimed,
                 tasksRunning=lane.tasks_running,
                 slots=lane.slots,
-                paused=lane.paused and _paused(lane.paused, asked),
-                safeguard=lane.paused and _safeguard(lane.paused),
+                paused=_paused(lane.paused, asked) if lane.paused else None,
+                safeguard=_safeguard(lane.paused) if lane.paused else None,
                 rate=(lane.paused and lane.paused.rate) or None,
                 canarySeconds=lane.canary_seconds,
             )

@@ -6,7 +6,9 @@ from django.http import HttpRequest
 from ninja import Path, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import Text
 from tasks_app.core.hosts import checked_host_name
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations.hosts import try_now
 from tasks_app.engine.watch.host_status import HostLimitView, UnwellHost, host_limits, unwell_hosts
 from tasks_app.lifecycle import hosts
@@ -15,8 +17,8 @@ from tasks_app.models import HostHealth
 from .auth import caller
 from .idempotency import mutation
 from .jobs import operator
-from .problems import Problem, may_answer
-from .schemas import Key, Model, Text
+from .problems import Problem
+from .schemas import Key, Model
 
 router = Router(tags=["hosts"])
 Named = Annotated[Text, Path()]
@@ -74,7 +76,7 @@ class HostTriedOut(Schema):
 
 
 @router.get("", response=Hosts, summary="List the hosts that have a limit, or are unwell")
-def read_hosts(request: HttpRequest):
+def read_hosts(request: HttpRequest) -> dict[str, object]:
     asked = caller(request)
     seen = [one for one in unwell_hosts(MOST) if asked.is_operator or one.tenant == asked.tenant]
     limits = [HostLimitOut.of(one) for one in host_limits(MOST)] if asked.is_operator else []
@@ -83,18 +85,18 @@ def read_hosts(request: HttpRequest):
 
 @router.put("/{host}", response=HostLimitOut, summary="Limit a host")
 @may_answer("SCH_403_FORBIDDEN")
-def limit_host(request: HttpRequest, host: Named, body: HostLimitIn):
+def limit_host(request: HttpRequest, host: Named, body: HostLimitIn) -> HostLimitOut:
     """The same twice changes nothing more, so it takes no Idempotency-Key."""
     caller(request).refuse_outsider("a host")
-    figures = {"max_running": body.max_running, "rate": body.rate, "burst": body.burst}
-    row = hosts.limit(host, operator(request, body.reason), **figures)
+    by = operator(request, body.reason)
+    row = hosts.limit(host, by, max_running=body.max_running, rate=body.rate, burst=body.burst)
     return HostLimitOut.of(next(one for one in host_limits(MOST) if one.host == row.host))
 
 
 @router.delete("/{host}", response={204: None}, summary="Lift the limit of a host")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def lift_host(request: HttpRequest, host: Named, idempotency_key: Key = None):
+def lift_host(request: HttpRequest, host: Named, idempotency_key: Key = None) -> tuple[int, None]:
     caller(request).refuse_outsider("a host")
     hosts.lift(host, operator(request))
     return 204, None
@@ -102,7 +104,7 @@ def lift_host(request: HttpRequest, host: Named, idempotency_key: Key = None):
 
 @router.post("/{host}/try", response=HostTriedOut, summary="Have a host that is unwell tried at once")
 @mutation
-def try_host(request: HttpRequest, host: Named, idempotency_key: Key = None):
+def try_host(request: HttpRequest, host: Named, idempotency_key: Key = None) -> tuple[int, HostTriedOut]:
     name = checked_host_name(host)
     called = hosts.Called(caller(request).tenant, name)
     if not HostHealth.objects.filter(tenant=called.tenant, host=called.host).exists():

@@ -4,9 +4,10 @@ import hashlib
 import json
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Status
+from ninja import Schema, Status
 from ninja.responses import NinjaJSONEncoder
 
 from tasks_app.database import atomic
@@ -29,10 +30,11 @@ _PASSING = (
     "SCH_429_RETRY_LIMITED",
     "SCH_429_QUOTA",
 )
+View = Callable[..., tuple[int, Schema | None]]  # the status, and what is answered
 _TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(key)s::text, 7))"
 
 
-def mutation(view: Callable) -> Callable:
+def mutation(view: View) -> Callable[..., HttpResponse | Status[object]]:
     """Wraps a view that returns (status, schema): the answer is stored in the transaction of what it did.
 
     An answer below 500 is given again to the same key and request, byte for byte. A server error is not kept, nor is
@@ -40,7 +42,7 @@ def mutation(view: Callable) -> Callable:
     """
 
     @wraps(view)
-    def keyed(request: HttpRequest, **given):
+    def keyed(request: HttpRequest, **given: Any) -> HttpResponse | Status[object]:
         caller, key = caller_of(request), given.get("idempotency_key")
         if key is None:
             with atomic():
@@ -73,7 +75,7 @@ def mutation(view: Callable) -> Callable:
     return keyed
 
 
-def _refuse_less(request: HttpRequest, reach: dict | None, key: str) -> None:
+def _refuse_less(request: HttpRequest, reach: dict[str, Any] | None, key: str) -> None:
     """Refuse a caller with fewer rights than the first: rights change, and all tokens of a tenant share its keys."""
     if reach is None:
         return
@@ -90,7 +92,7 @@ def _refuse_less(request: HttpRequest, reach: dict | None, key: str) -> None:
 def _as_stored(request: HttpRequest, stored: IdempotencyRecord) -> HttpResponse:
     """The first time and every other: the same bytes, even if such answers have had more fields since."""
     body = stored.body if stored.answer is None else json.dumps(stored.answer)  # of the version before
-    answer = None if body is None else json.loads(body)
+    answer: Any = None if body is None else json.loads(body)
     if stored.status < 400:
         _tell_revision(request, answer)
         return HttpResponse(body or "", status=stored.status, content_type=JSON)
@@ -99,7 +101,7 @@ def _as_stored(request: HttpRequest, stored: IdempotencyRecord) -> HttpResponse:
     return response
 
 
-def _told(request: HttpRequest, status: int, answer: object) -> Status:
+def _told(request: HttpRequest, status: int, answer: object) -> Status[object]:
     _tell_revision(request, answer)
     return Status(status, answer)
 
@@ -110,7 +112,7 @@ def _tell_revision(request: HttpRequest, answer: object) -> None:
         tell_revision(request, answer["revision"])
 
 
-def _answer(view: Callable, request: HttpRequest, given: dict) -> tuple[int, object]:
+def _answer(view: View, request: HttpRequest, given: dict[str, Any]) -> tuple[int, object]:
     """What the view says; what it did before it raised is undone, and only a caller's mistake is an answer to keep."""
     try:
         with atomic():
@@ -122,7 +124,7 @@ def _answer(view: Callable, request: HttpRequest, given: dict) -> tuple[int, obj
         return problem.status, problem.as_dict()
 
 
-def _plain(status: int, answer) -> tuple[int, object]:
+def _plain(status: int, answer: Schema | None) -> tuple[int, object]:
     """The answer as it is sent, so that it is the same to the letter when it is sent again."""
     return status, None if answer is None else json.loads(json.dumps(answer.model_dump(), cls=NinjaJSONEncoder))
 

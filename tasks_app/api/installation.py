@@ -7,7 +7,9 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import Text
 from tasks_app.core.overdue import WORDS, Answer, Choice, Preview
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import quarantine
 from tasks_app.engine.watch.installation_status import InstallationView, read_view
 
@@ -15,8 +17,7 @@ from .auth import caller, refuse_without
 from .enums import InstallationState, Lane, OverdueChoice
 from .idempotency import mutation
 from .jobs import operator
-from .problems import may_answer
-from .schemas import Key, Model, Text
+from .schemas import Key, Model
 
 router = Router(tags=["installation"])
 WHAT = "the installation"
@@ -84,7 +85,7 @@ def read_installation(
     older_seconds: Annotated[
         float, Query(ge=0, le=31_622_400, description="What `expire` would call too old")
     ] = 3600.0,
-):
+) -> InstallationOut:
     view = read_view()
     seen = quarantine.preview(older_seconds) if caller(request).is_operator else None
     return _out(view, seen)
@@ -93,7 +94,9 @@ def read_installation(
 @router.post("/quarantine", response=InstallationChangedOut, summary="Stop: dispatch nothing, and call nobody")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def quarantine_installation(request: HttpRequest, body: InstallationStopIn, idempotency_key: Key = None):
+def quarantine_installation(
+    request: HttpRequest, body: InstallationStopIn, idempotency_key: Key = None
+) -> tuple[int, InstallationChangedOut]:
     _refuse_others(request)
     quarantine.enter(operator(request, body.reason))
     return 200, _changed()
@@ -102,7 +105,9 @@ def quarantine_installation(request: HttpRequest, body: InstallationStopIn, idem
 @router.post("/resume", response=InstallationChangedOut, summary="Go on, and say what becomes of what is overdue")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def resume_installation(request: HttpRequest, body: InstallationResumeIn, idempotency_key: Key = None):
+def resume_installation(
+    request: HttpRequest, body: InstallationResumeIn, idempotency_key: Key = None
+) -> tuple[int, InstallationChangedOut]:
     _refuse_others(request)
     answer = Answer.checked(body.choice, body.lanes, body.older_seconds, body.spread_seconds)
     quarantine.resume(answer, operator(request, body.reason))
@@ -112,7 +117,9 @@ def resume_installation(request: HttpRequest, body: InstallationResumeIn, idempo
 @router.post("/rehearse", response=InstallationChangedOut, summary="Dispatch, but call no handler; out of quarantine")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def rehearse_installation(request: HttpRequest, body: InstallationStopIn, idempotency_key: Key = None):
+def rehearse_installation(
+    request: HttpRequest, body: InstallationStopIn, idempotency_key: Key = None
+) -> tuple[int, InstallationChangedOut]:
     _refuse_others(request)
     quarantine.rehearse(operator(request, body.reason))
     return 200, _changed()

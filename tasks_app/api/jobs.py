@@ -5,14 +5,16 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from datetime import datetime, timedelta
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from django.db import DatabaseError
 from django.http import HttpRequest
 from ninja import Path, Query, Router
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text
 from tasks_app.core.errors import Conflicting, InvalidTask, NameTaken, shown
 from tasks_app.core.jobs import JobStatus
+from tasks_app.core.routers import may_answer
 from tasks_app.database import atomic
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.operations.owners import refuse_not_own
@@ -28,7 +30,8 @@ from tasks_app.lifecycle.jobs.parents import load_parents
 from tasks_app.lifecycle.jobs.request import FIELDS, JobRequest, field_of
 from tasks_app.lifecycle.jobs.view import firing_in_words, previewed, schedule_in_words, state_of
 from tasks_app.lifecycle.tenants import timezone_of
-from tasks_app.models import JobDefinition, ScheduleTask
+from tasks_app.models import JobDefinition
+from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import run
 
 from .auth import caller
@@ -36,10 +39,9 @@ from .door import refuse_what_can_wait
 from .enums import FiringOutcome, TaskStatus
 from .headers import tell_revision
 from .idempotency import mutation
-from .problems import SCOPE, Problem, as_there, errors_of, may_answer, problem_of
+from .problems import SCOPE, Problem, as_there, errors_of, problem_of
 from .schemas import (
-    PAGE,
-    Cursor,
+    AdviceOut,
     FallsOut,
     Firing,
     FiringChangedOut,
@@ -51,19 +53,16 @@ from .schemas import (
     JobPatch,
     JobSavedOut,
     Key,
-    Limit,
     MoveFiringIn,
     NeededKey,
     NeededRevision,
     PauseIn,
     PreviewOut,
     ReasonIn,
-    RescheduleIn,
     ResumeIn,
     Revision,
     TaskOut,
     TaskPage,
-    Text,
     TriggerIn,
     TriggerOut,
     WhyOut,
@@ -71,7 +70,7 @@ from .schemas import (
 
 log = logging.getLogger(__name__)
 router = Router(tags=["jobs"])
-Row = TypeVar("Row", JobDefinition, ScheduleTask)
+Row = TypeVar("Row", bound=JobDefinition | TaskFields)
 NEXT = "next"
 FireTime = Annotated[
     str, Path(max_length=40, description="`fire_time` of the preview, such as 2027-03-01T08:00:00Z; or `next`")
@@ -82,12 +81,12 @@ _DEFAULTS = {field.name: field.default for field in fields(JobRequest) if field.
 @router.post("", response={201: JobSavedOut}, summary="Create a job")
 @may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
-def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None):
+def create_job(request: HttpRequest, body: JobIn, idempotency_key: Key = None) -> tuple[int, JobSavedOut]:
     """If it makes a peak of the load worse, `advice` says so, and which jitter would help."""
     caller(request).refuse_closed_type(body.task_type)
     given = given_fields(body)
     if given.pop("delay", None) is not None:
-        given["at"] = instant_of(body)
+        given["at"] = instant_of(body.at, body.delay)
     if given.get("cron"):
         given.setdefault("timezone", timezone_of(caller(request).tenant))
     _refuse_hidden_parents(request, body)
@@ -104,7 +103,7 @@ def list_jobs(
     name: Annotated[Text | None, Query()] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     asked = caller(request)
     wanted = JobFilter(asked.tenant, status, task_type, name, types=asked.types)
     found, more = page_of_jobs(wanted, after, limit)
@@ -113,7 +112,7 @@ def list_jobs(
 
 
 @router.get("/{job_id}", response=JobOut, summary="Read a job")
-def read_job(request: HttpRequest, job_id: Id):
+def read_job(request: HttpRequest, job_id: Id) -> JobOut:
     job = _job(request, job_id)
     tell_revision(request, job.revision)
     return JobOut.of(job)
@@ -122,7 +121,9 @@ def read_job(request: HttpRequest, job_id: Id):
 @router.patch("/{job_id}", response=JobSavedOut, summary="Change a job")
 @may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
-def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededRevision, idempotency_key: Key = None):
+def edit_job(
+    request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededRevision, idempotency_key: Key = None
+) -> tuple[int, JobSavedOut]:
     """A field that is left out stays as it is; null sets it to its default. If it makes a peak of the load worse,
     `advice` says so."""
     was = own_job(request, job_id)
@@ -143,7 +144,9 @@ def edit_job(request: HttpRequest, job_id: Id, body: JobPatch, if_match: NeededR
 @router.delete("/{job_id}", response={204: None}, summary="Delete a job")
 @may_answer(*SCOPE, "SCH_409_CONFLICT", "SCH_409_HAS_CHILDREN")
 @mutation
-def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idempotency_key: Key = None):
+def delete_job(
+    request: HttpRequest, job_id: Id, if_match: Revision = None, idempotency_key: Key = None
+) -> tuple[int, None]:
     """It no longer fires. What it has fired stays, as tasks. A job that others wait for can't be deleted."""
     own_job(request, job_id)
     with telling(request):
@@ -154,7 +157,7 @@ def delete_job(request: HttpRequest, job_id: Id, if_match: Revision = None, idem
 @router.post("/{job_id}/pause", response=JobOut, summary="Pause a job")
 @may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
-def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: Key = None):
+def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: Key = None) -> tuple[int, JobOut]:
     """Nothing fires until it is resumed, or until `until`; what runs or waits for a retry goes on."""
     own_job(request, job_id)
     with telling(request):
@@ -171,7 +174,9 @@ def pause_job(request: HttpRequest, job_id: Id, body: PauseIn, idempotency_key: 
 @router.post("/{job_id}/resume", response=JobOut, summary="Resume a job")
 @may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
-def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, idempotency_key: Key = None):
+def resume_job(
+    request: HttpRequest, job_id: Id, body: ResumeIn | None = None, idempotency_key: Key = None
+) -> tuple[int, JobOut]:
     """A job that is not paused stays as it is."""
     own_job(request, job_id)
     body = body or ResumeIn()
@@ -184,7 +189,9 @@ def resume_job(request: HttpRequest, job_id: Id, body: ResumeIn | None = None, i
 @router.post("/{job_id}/trigger", response={201: TriggerOut}, summary="Run a job now")
 @may_answer(*SCOPE, "SCH_503_DEGRADED", "SCH_503_DISPATCHER_DOWN")
 @mutation
-def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, body: TriggerIn | None = None):
+def trigger_job(
+    request: HttpRequest, job_id: Id, idempotency_key: NeededKey, body: TriggerIn | None = None
+) -> tuple[int, TriggerOut]:
     """Once, in addition to its schedule, even if it is paused. The same key always gives the same instance."""
     refuse_what_can_wait(own_job(request, job_id).lane)
     body = body or TriggerIn()
@@ -201,7 +208,7 @@ def trigger_job(request: HttpRequest, job_id: Id, idempotency_key: NeededKey, bo
         overlap=body.overlap,
     )
     # Somebody may have edited the job since we looked: what counts is what was made of it.
-    task = usable(request, task_by_id(done.task_id))
+    task = usable(request, still_there(done.task_id))
     return 201, TriggerOut(task_id=done.task_id, new=done.new, status=task.status)
 
 
@@ -214,7 +221,7 @@ def list_instances(
     until: Annotated[Instant | None, Query(description="Fired for an instant before this")] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     """One call looks at a bounded number of them: a page may be short, even empty, and still have a next one. Go on
     until `next` is null."""
     job = _job(request, job_id)
@@ -224,7 +231,7 @@ def list_instances(
 
 
 @router.get("/{job_id}/preview", response=PreviewOut, summary="When a job fires next")
-def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge=1, le=100)] = 10):
+def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge=1, le=100)] = 10) -> PreviewOut:
     job = _job(request, job_id)
     found = previewed(job, count)
     return PreviewOut(
@@ -240,9 +247,9 @@ def preview_job(request: HttpRequest, job_id: Id, count: Annotated[int, Query(ge
 @mutation
 def skip_firing(
     request: HttpRequest, job_id: Id, fire_time: FireTime, body: ReasonIn | None = None, idempotency_key: Key = None
-):
+) -> tuple[int, FiringChangedOut]:
     """This one does not run; the schedule stays as it is."""
-    by = _for_firing(request, job_id, body and body.reason)
+    by = _for_firing(request, job_id, body.reason if body else None)
     with telling(request):
         done = jobs.skip_firing(job_id, by, fire_time=_firing(fire_time), tenant=caller(request).tenant)
     return 200, _decided(done, FiringOutcome.SKIPPED)
@@ -251,7 +258,9 @@ def skip_firing(
 @router.post("/{job_id}/firings/{fire_time}/move", response=FiringChangedOut, summary="Move one firing of a job")
 @may_answer(*SCOPE, "SCH_409_CLAIMED", "SCH_409_CONFLICT")
 @mutation
-def move_firing(request: HttpRequest, job_id: Id, fire_time: FireTime, body: MoveFiringIn, idempotency_key: Key = None):
+def move_firing(
+    request: HttpRequest, job_id: Id, fire_time: FireTime, body: MoveFiringIn, idempotency_key: Key = None
+) -> tuple[int, FiringChangedOut]:
     """This one runs at another time, once; the schedule stays as it is."""
     by, at = _for_firing(request, job_id, body.reason), _firing(fire_time)
     with telling(request):
@@ -264,9 +273,9 @@ def move_firing(request: HttpRequest, job_id: Id, fire_time: FireTime, body: Mov
 @mutation
 def restore_firing(
     request: HttpRequest, job_id: Id, fire_time: FireTime, body: ReasonIn | None = None, idempotency_key: Key = None
-):
+) -> tuple[int, FiringChangedOut]:
     """What was skipped or moved comes by the schedule again."""
-    by, at = _for_firing(request, job_id, body and body.reason), _firing(fire_time)
+    by, at = _for_firing(request, job_id, body.reason if body else None), _firing(fire_time)
     if at is None:
         raise Problem(
             "SCH_422_INVALID", "fire_time: name the firing that was skipped or moved; `next` is none of them."
@@ -277,7 +286,7 @@ def restore_firing(
 
 
 @router.get("/{job_id}/why", response=WhyOut, summary="Why is this not running?")
-def explain_job(request: HttpRequest, job_id: Id):
+def explain_job(request: HttpRequest, job_id: Id) -> WhyOut:
     """The one rule that holds it back: by name for programs, and in a sentence."""
     return WhyOut.of(why_job(_job(request, job_id)), caller(request))
 
@@ -308,13 +317,14 @@ def naming_fields(among: Collection[str] = FIELDS) -> Iterator[None]:
         raise problem from error
 
 
-def instant_of(body: JobIn | RescheduleIn) -> datetime | None:
+def instant_of(at: datetime | None, delay: float | None) -> datetime | None:
     """The time that is meant by `at`, or from now on by `delay`."""
-    if body.delay is None:
-        return body.at
-    if body.at is not None:
+    if delay is None:
+        return at
+    if at is not None:
         raise Problem("SCH_422_INVALID", "at and delay were both given; give the one you mean.")
-    return run("clock", {})[0][0] + timedelta(seconds=body.delay)
+    now: datetime = run("clock", {})[0][0]
+    return now + timedelta(seconds=delay)
 
 
 def operator(request: HttpRequest, reason: str | None = None) -> Operator:
@@ -328,7 +338,7 @@ def _saved(job: JobDefinition, was: JobDefinition | None = None) -> JobSavedOut:
     try:
         with atomic():  # what only advises must not undo what was saved
             advice = advice_for(job, was)
-            told = advice and advice_as_told(advice, load_forecast().capacity)
+            told = AdviceOut(**advice_as_told(advice, load_forecast().capacity)) if advice else None
     except DatabaseError as error:
         log.warning("forecast.failed job=%d error=%r", job.id, str(error).strip())
         told = None
@@ -336,7 +346,7 @@ def _saved(job: JobDefinition, was: JobDefinition | None = None) -> JobSavedOut:
 
 
 def _job(request: HttpRequest, job_id: int) -> JobDefinition:
-    job = JobDefinition.objects.filter(tenant=caller(request).tenant, id=job_id).first()
+    job: JobDefinition | None = JobDefinition.objects.filter(tenant=caller(request).tenant, id=job_id).first()
     if job is None or not caller(request).may_see(job.task_type):
         raise Problem("SCH_404_NOT_FOUND", f"There is no job {job_id}.")
     return job
@@ -365,6 +375,14 @@ def usable(request: HttpRequest, row: Row) -> Row:
     caller(request).refuse_closed_lane(row.lane)
     refuse_not_own(caller(request), row)
     return row
+
+
+def still_there(task_id: int) -> TaskFields:
+    """A task that has just been written to, or found."""
+    found = task_by_id(task_id)
+    if found is None:
+        raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id} any more.")
+    return found
 
 
 def _for_firing(request: HttpRequest, job_id: int, reason: str | None) -> Operator:
@@ -397,7 +415,7 @@ def _revision(etag: str | None) -> int | None:
     return None if etag is None else int(etag.removeprefix("W/").strip('"'))
 
 
-def given_fields(body: JobPatch) -> dict:
+def given_fields(body: JobPatch) -> dict[str, Any]:
     """The fields that were sent; null means the default."""
     sent = body.model_dump(exclude_unset=True, exclude={"reason"})
     return {name: _DEFAULTS.get(name) if value is None else value for name, value in sent.items()}

@@ -6,6 +6,8 @@ from django.http import HttpRequest
 from ninja import Path, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import Text
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.status import LaneStatus, read_status
@@ -13,8 +15,7 @@ from tasks_app.engine.watch.status import LaneStatus, read_status
 from .auth import caller
 from .enums import Lane
 from .idempotency import mutation
-from .problems import may_answer
-from .schemas import Key, Model, Text
+from .schemas import Key, Model
 
 router = Router(tags=["lanes"])
 Named = Annotated[Lane, Path()]
@@ -41,14 +42,14 @@ class LaneOut(Schema):
 
     @classmethod
     def of(cls, lane: LaneStatus, asked: Caller) -> "LaneOut":
-        paused = lane.paused is not None and not lane.paused.rate  # one that is only slowed down starts tasks
-        shown = paused and asked.is_operator
+        # One that is only slowed down starts tasks.
+        pause = None if lane.paused is None or lane.paused.rate else lane.paused
         return cls(
             name=lane.lane,
             usable=asked.everywhere or asked.lanes is None or lane.lane in asked.lanes,
-            paused=paused,
-            pause=LanePauseOut(by=lane.paused.by, reason=lane.paused.reason, seconds=lane.paused.seconds_ago)
-            if shown
+            paused=pause is not None,
+            pause=LanePauseOut(by=pause.by, reason=pause.reason, seconds=pause.seconds_ago)
+            if pause is not None and asked.is_operator
             else None,
             due=lane.due,
             due_exact=lane.due_exact,
@@ -75,14 +76,16 @@ class LaneChangedOut(Schema):
 
 
 @router.get("", response=Lanes, summary="List the lanes, most urgent first")
-def read_lanes(request: HttpRequest):
+def read_lanes(request: HttpRequest) -> dict[str, object]:
     return {"items": [LaneOut.of(lane, caller(request)) for lane in read_status().lanes]}
 
 
 @router.post("/{lane}/pause", response=LaneChangedOut, summary="Pause a lane: nothing more is started in it")
 @may_answer("SCH_403_LANE_CLOSED")
 @mutation
-def pause_lane(request: HttpRequest, lane: Named, body: LaneReasonIn, idempotency_key: Key = None):
+def pause_lane(
+    request: HttpRequest, lane: Named, body: LaneReasonIn, idempotency_key: Key = None
+) -> tuple[int, LaneChangedOut]:
     asked = _who_may(request, lane)
     changed = lanes.pause(lane, reason=body.reason, by=asked.name)
     return 200, LaneChangedOut(name=lane, paused=True, changed=changed)
@@ -91,7 +94,9 @@ def pause_lane(request: HttpRequest, lane: Named, body: LaneReasonIn, idempotenc
 @router.post("/{lane}/resume", response=LaneChangedOut, summary="Resume a lane")
 @may_answer("SCH_403_LANE_CLOSED")
 @mutation
-def resume_lane(request: HttpRequest, lane: Named, body: LaneReasonIn, idempotency_key: Key = None):
+def resume_lane(
+    request: HttpRequest, lane: Named, body: LaneReasonIn, idempotency_key: Key = None
+) -> tuple[int, LaneChangedOut]:
     asked = _who_may(request, lane)
     changed = lanes.resume(lane, reason=body.reason, by=asked.name)
     return 200, LaneChangedOut(name=lane, paused=False, changed=changed)

@@ -1,9 +1,9 @@
 """Too many calls: of somebody whom we know, and of somebody whom we don't."""
 
 from math import ceil
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from ninja.errors import AuthenticationError
 from ninja.throttling import BaseThrottle
 
 from tasks_app.core.errors import QuotaExceeded
@@ -33,9 +33,8 @@ class Calls(BaseThrottle):
         return throttle.seconds_to_next_window()
 
 
-def refuse_too_many_calls(caller: Caller) -> None:
+def refuse_too_many_calls(caller: Caller, most: int) -> None:
     """Of a tenant with a quota for them: all its tokens together, in each minute."""
-    most = caller.calls_per_minute
     used = throttle.count_tenant_call(caller.tenant)
     if used > most:
         raise QuotaExceeded(
@@ -49,8 +48,9 @@ def refuse_too_many_calls(caller: Caller) -> None:
         )
 
 
-def unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    """A wrong token costs a wait after a while; a right one from the same address never does."""
+def unauthenticated(request: HttpRequest, error: Any) -> HttpResponse:
+    """A wrong token costs a wait after a while; a right one from the same address never does. `error` is an
+    AuthenticationError; ninja's type for it allows the class, too."""
     wait = ceil(throttle.failed_call(people.address_of(request)))
     if wait:
         people.login_refused()

@@ -7,12 +7,13 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next
 from tasks_app.core.phrases import for_outsiders
 from tasks_app.engine.watch.replays import Replay, before, replays_of
 from tasks_app.lifecycle.logs import lines_of
 from tasks_app.models import TaskLog
 
-from .schemas import PAGE, Cursor, Id, Limit, Next, id_of
+from .schemas import Id, id_of
 from .tasks import task_of
 
 router = Router(tags=["tasks"])
@@ -42,7 +43,7 @@ class LogOut(Schema):
         plain = {name: getattr(row, name) for name in ("id", "attempt", "worker", "started_at", "dropped")}
         lines = [LogLineOut(at=one.at, level=one.level, text=for_outsiders(one.text)) for one in lines_of(row)]
         replay = before(replays, row.started_at)
-        return cls(**plain, lines=lines, replayed_at=replay and replay.at)
+        return cls(**plain, lines=lines, replayed_at=replay.at if replay else None)
 
 
 class LogPage(Schema):
@@ -56,7 +57,7 @@ def list_logs(
     task_id: Id,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     """Tries that logged nothing are left out. Lines of a run under way come with its heartbeats."""
     task = task_of(request, task_id)
     rows, replays = TaskLog.objects.filter(task_id=task.id), replays_of(task.id)

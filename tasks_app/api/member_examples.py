@@ -1,5 +1,7 @@
 """Examples of /members and /tokens, for the schema."""
 
+from typing import Any
+
 _MEMBER = {
     "username": "ada",
     "role": "operator",
@@ -20,7 +22,7 @@ _TOKEN = {
     "revoked_at": None,
     "last_used_at": "2026-11-16T09:12:00Z",
 }
-MEMBERS: dict[str, list] = {
+MEMBERS: dict[str, list[Any]] = {
     "MemberIn": [{"role": "operator", "reason": "she is on call"}],
     "MemberOut": [_MEMBER],
     "MemberPage": [{"items": [_MEMBER], "next": None}],

@@ -1,13 +1,15 @@
 """/members and /tokens: who may do what in the caller's tenant. Nobody grants more than they have."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from django.http import HttpRequest
 from ninja import Path, Router, Schema, Status
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text
 from tasks_app.core.roles import USUAL_LANES, Right, Role, highest
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import api_tokens, members
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.models import ApiToken, Membership
@@ -16,8 +18,8 @@ from .auth import caller, refuse_without
 from .enums import Lane
 from .idempotency import mutation
 from .jobs import operator
-from .problems import Problem, may_answer
-from .schemas import PAGE, Cursor, Id, Key, Limit, Model, Page, Text, id_of
+from .problems import Problem
+from .schemas import Id, Key, Model, Page, id_of
 
 people = Router(tags=["members"])
 tokens = Router(tags=["members"])
@@ -85,7 +87,7 @@ class TokenOut(Schema):
     last_used_at: datetime | None = Field(description="To the minute")
 
     @classmethod
-    def of(cls, row: ApiToken, **more: Any) -> "TokenOut":
+    def of(cls, row: ApiToken, **more: Any) -> Self:
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         return cls(**plain | {"begins": row.hint, "right": highest(row.rights)} | more)
 
@@ -102,7 +104,7 @@ class TokenPage(Page):
 
 @people.get("", response=MemberPage, summary="List the members of the tenant, by name")
 @may_answer("SCH_403_FORBIDDEN")
-def list_members(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
+def list_members(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE) -> dict[str, object]:
     asked = _who_may(request, "view_membership")
     rows = Membership.objects.filter(tenant=asked.tenant, username__gt=after or "").order_by("username")
     found = list(rows[: limit + 1])
@@ -113,7 +115,9 @@ def list_members(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE
 @people.put("/{username}", response=MemberGrantedOut, summary="Give a person a role in the tenant, or another one")
 @may_answer("SCH_404_NOT_FOUND")
 @mutation
-def grant_membership(request: HttpRequest, username: Named, body: MemberIn, idempotency_key: Key = None):
+def grant_membership(
+    request: HttpRequest, username: Named, body: MemberIn, idempotency_key: Key = None
+) -> tuple[int, MemberGrantedOut]:
     """A person has one role in a tenant. Nobody grants more than they have."""
     asked = _who_may(request, "operate_membership")
     done = members.grant(asked.tenant, username, body.role, operator(request, body.reason), granter=asked)
@@ -122,7 +126,7 @@ def grant_membership(request: HttpRequest, username: Named, body: MemberIn, idem
 
 @people.delete("/{username}", response={204: None}, summary="Take a person's role in the tenant away")
 @mutation
-def revoke_membership(request: HttpRequest, username: Named, idempotency_key: Key = None):
+def revoke_membership(request: HttpRequest, username: Named, idempotency_key: Key = None) -> tuple[int, None]:
     asked = _who_may(request, "operate_membership")
     members.revoke(asked.tenant, username, operator(request), granter=asked)
     return 204, None
@@ -130,7 +134,7 @@ def revoke_membership(request: HttpRequest, username: Named, idempotency_key: Ke
 
 @tokens.get("", response=TokenPage, summary="List the tokens of the tenant, without their text")
 @may_answer("SCH_403_FORBIDDEN")
-def list_tokens(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
+def list_tokens(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE) -> dict[str, object]:
     asked = _who_may(request, "view_apitoken")
     rows = ApiToken.objects.filter(tenant=asked.tenant, metrics=False).defer("digest").order_by("-id")
     found = list((rows if after is None else rows.filter(id__lt=id_of(after)))[: limit + 1])
@@ -140,19 +144,29 @@ def list_tokens(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE)
 
 @tokens.post("", response={201: TokenIssued}, summary="Issue a token of the tenant")
 @may_answer("SCH_403_TYPE_CLOSED")
-def issue_token(request: HttpRequest, body: TokenIn):
+def issue_token(request: HttpRequest, body: TokenIn) -> Status[TokenIssued]:
     """Takes no Idempotency-Key: its answer has the text of the token, which is stored nowhere."""
     asked = _who_may(request, "operate_apitoken")
-    how = {"types": body.types, "lanes": body.lanes or USUAL_LANES, "rights": [body.right], "days": body.days}
-    by = operator(request, body.reason)
-    row, text = api_tokens.issue(body.name, asked.tenant, by, internal=asked.is_internal, granter=asked, **how)
+    row, text = api_tokens.issue(
+        body.name,
+        asked.tenant,
+        operator(request, body.reason),
+        internal=asked.is_internal,
+        granter=asked,
+        types=body.types,
+        lanes=body.lanes or USUAL_LANES,
+        rights=[body.right],
+        days=body.days,
+    )
     return Status(201, TokenIssued.of(row, text=text))
 
 
 @tokens.patch("/{token_id}", response=TokenOut, summary="Change what a token may do")
 @may_answer("SCH_403_TYPE_CLOSED")
 @mutation
-def change_token(request: HttpRequest, token_id: Id, body: TokenPatch, idempotency_key: Key = None):
+def change_token(
+    request: HttpRequest, token_id: Id, body: TokenPatch, idempotency_key: Key = None
+) -> tuple[int, TokenOut]:
     """It holds for the next call that is made with it. What it may in the end can't be more than the caller may."""
     asked = _who_may(request, "operate_apitoken")
     given = body.model_dump(exclude_unset=True, exclude={"reason"})
@@ -165,7 +179,7 @@ def change_token(request: HttpRequest, token_id: Id, body: TokenPatch, idempoten
 
 @tokens.post("/{token_id}/revoke", response={204: None}, summary="Revoke a token: it opens nothing any more")
 @mutation
-def revoke_token(request: HttpRequest, token_id: Id, idempotency_key: Key = None):
+def revoke_token(request: HttpRequest, token_id: Id, idempotency_key: Key = None) -> tuple[int, None]:
     asked = _who_may(request, "operate_apitoken")
     if not api_tokens.revoke(token_id, operator(request), tenant=asked.tenant):
         raise Problem("SCH_404_NOT_FOUND", f"There is no token {token_id} that could be revoked.")

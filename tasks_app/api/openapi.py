@@ -6,9 +6,10 @@ of an operation follow from what it takes (a body, an id, a key …), and from w
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ninja import NinjaAPI
-from ninja.openapi.schema import REF_TEMPLATE
+from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.operation import Operation
 
 from tasks_app.core.routers import ROUTERS
@@ -63,7 +64,7 @@ _REVISED = (
 _STORED = ("404", "412", "422")  # problems that are given again to the same Idempotency-Key
 
 
-def complete(schema: dict, api: NinjaAPI, root: str) -> dict:
+def complete(schema: OpenAPISchema, api: NinjaAPI, root: str) -> OpenAPISchema:
     """The schema with all that; its paths begin at `root`, wherever somebody has put the API."""
     schema["servers"] = [{"url": root.rstrip("/")}]
     schema["tags"] = TAGS + [{"name": tag, "description": says} for tag, says in ROUTERS.says.items()]
@@ -91,7 +92,7 @@ def operations_of(api: NinjaAPI) -> Iterator[Operation]:
 
 def views_by_address(api: NinjaAPI) -> dict[str, dict[str, str]]:
     """By the name of an address, its views by method. Django finds the name of the first of them for all."""
-    found = {}
+    found: dict[str, dict[str, str]] = {}
     for router in api._get_bound_routers():
         for view in router.path_operations.values():
             names = {method: one.view_func.__name__ for one in view.operations for method in one.methods}
@@ -100,7 +101,7 @@ def views_by_address(api: NinjaAPI) -> dict[str, dict[str, str]]:
     return found
 
 
-def _simplify(operation: dict) -> None:
+def _simplify(operation: dict[str, Any]) -> None:
     """A parameter or a body that may be left out is not null: there is no way to write that in a query or a header."""
     for parameter in operation["parameters"]:
         parameter["schema"] = _without_null(parameter["schema"])
@@ -109,7 +110,7 @@ def _simplify(operation: dict) -> None:
         content["schema"] = _without_null(content["schema"])
 
 
-def _name_lists(operation: dict, components: dict) -> None:
+def _name_lists(operation: dict[str, Any], components: dict[str, Any]) -> None:
     """A word in a path has a list of its own type as well; django-ninja writes it out there."""
     lists = {tuple(one["enum"]): name for name, one in components.items() if "enum" in one}
     for parameter in operation["parameters"]:
@@ -118,15 +119,16 @@ def _name_lists(operation: dict, components: dict) -> None:
             parameter["schema"] = {"$ref": REF_TEMPLATE.format(model=name)}
 
 
-def _without_null(schema: dict) -> dict:
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in schema.items() if name != "title"}
     kinds = [one for one in given.get("anyOf", []) if one != NULL]
     if len(kinds) != 1:
         return given
-    return kinds[0] | {name: value for name, value in given.items() if name not in ("anyOf", "default")}
+    kind: dict[str, Any] = kinds[0]
+    return kind | {name: value for name, value in given.items() if name not in ("anyOf", "default")}
 
 
-def _codes(method: str, operation: dict) -> set[str]:
+def _codes(method: str, operation: dict[str, Any]) -> set[str]:
     """The problems that come with what an operation takes."""
     found = {"SCH_422_INVALID", "SCH_500_INTERNAL"}
     if "security" in operation:
@@ -155,7 +157,7 @@ def _codes(method: str, operation: dict) -> set[str]:
     return found
 
 
-def _answers(operation: dict, codes: list[str]) -> None:
+def _answers(operation: dict[str, Any], codes: list[str]) -> None:
     """Every answer of an operation, by its status: what it is, and its headers."""
     known = RATE if "security" in operation else ()
     stored = (REPLAYED,) if any(one["name"] == "Idempotency-Key" for one in operation["parameters"]) else ()
@@ -185,15 +187,17 @@ def _answers(operation: dict, codes: list[str]) -> None:
     operation["responses"] = answers
 
 
-def _schema_of(answer: dict) -> dict:
-    return next(iter(answer.get("content", {}).values()), {}).get("schema", {})
+def _schema_of(answer: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = next(iter(answer.get("content", {}).values()), {})
+    schema: dict[str, Any] = found.get("schema", {})
+    return schema
 
 
-def _headers(*names: str) -> dict:
+def _headers(*names: str) -> dict[str, Any]:
     return {"headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names}} if names else {}
 
 
-def _component(name: str, schema: dict) -> dict:
+def _component(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     """With examples, and without a title for each field that only says its name again."""
     for field in schema.get("properties", {}).values():
         field.pop("title", None)

@@ -6,7 +6,7 @@ the first one: of the whole schema that takes a browser ten seconds.
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse
@@ -54,14 +54,14 @@ class Page(DocsBase):
         return _page(request, "api_part", context)
 
 
-def _page(request: HttpRequest, name: str, context: dict) -> HttpResponse:
+def _page(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
     with speaking(request):  # what stands around the schema, which is in English
         answer = render(request, f"tasks_app/{name}.html", context)
     told_by(request, answer)
     return answer
 
 
-def _parts(schema: dict) -> list[Part]:
+def _parts(schema: dict[str, Any]) -> list[Part]:
     """In the order of the tags; what other apps have without one comes last."""
     says = {tag["name"]: tag["description"] for tag in schema["tags"]}
     lines: dict[str, list[Line]] = {name: [] for name in says}
@@ -73,17 +73,17 @@ def _parts(schema: dict) -> list[Part]:
     return [Part(name, says.get(name, ""), f"?part={quote(name)}", found) for name, found in lines.items() if found]
 
 
-def _part_of(operation: dict) -> str:
+def _part_of(operation: dict[str, Any]) -> str:
     return next(iter(operation.get("tags", ())), UNTAGGED)
 
 
-def _schema_of(schema: dict, name: str) -> dict:
+def _schema_of(schema: dict[str, Any], name: str) -> dict[str, Any]:
     """The schema as if it had this part alone, with the components that it names."""
     paths = {}
     for path, methods in schema["paths"].items():
         if own := {method: one for method, one in methods.items() if _part_of(one) == name}:
             paths[path] = own
-    components: dict[str, dict] = {"securitySchemes": schema["components"]["securitySchemes"]}
+    components: dict[str, dict[str, Any]] = {"securitySchemes": schema["components"]["securitySchemes"]}
     left = [*_named_in(paths)]
     while left:
         kind, component = left.pop()
@@ -100,7 +100,8 @@ def _named_in(value: object) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, inner in value.items():
             if key == "$ref" and isinstance(inner, str):
-                yield tuple(inner.removeprefix("#/components/").split("/"))
+                kind, name = inner.removeprefix("#/components/").split("/")
+                yield kind, name
             else:
                 yield from _named_in(inner)
     elif isinstance(value, list):

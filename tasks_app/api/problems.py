@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Iterable
-from enum import StrEnum
 from math import ceil
+from typing import Annotated, Any
 
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -30,10 +30,9 @@ from tasks_app.core.errors import (
     UnknownJob,
 )
 from tasks_app.core.jobs import JobStatus
-from tasks_app.core.routers import may_answer  # noqa: F401  (views take it from here, with the codes)
 from tasks_app.models import JobDefinition, ScheduleTask
 
-from .enums import TaskStatus
+from .enums import TaskStatus, listed
 from .headers import CHALLENGE, RETRY_AFTER
 
 log = logging.getLogger(__name__)
@@ -74,8 +73,14 @@ CODES = {
 }
 
 
-ProblemCode = StrEnum("ProblemCode", {code: code for code in CODES})
-ProblemCode.__doc__ = "What went wrong, for programs; the number in it is the status of the answer."
+ProblemCode = Annotated[
+    str,
+    listed(
+        "ProblemCode",
+        {code: code for code in CODES},
+        "What went wrong, for programs; the number in it is the status of the answer.",
+    ),
+]
 
 # What a token that may not use the type or the lane of something hears.
 SCOPE = ("SCH_403_TYPE_CLOSED", "SCH_403_LANE_CLOSED")
@@ -148,13 +153,15 @@ class ProblemOut(Schema):
 class Problem(Exception):
     """Raised by a view: the answer is this problem. `there` is what stands in the way: `task`, `job` or `errors`."""
 
-    def __init__(self, code: str, detail: str, *, retry_after: int | None = None, there: dict | None = None) -> None:
+    def __init__(
+        self, code: str, detail: str, *, retry_after: int | None = None, there: dict[str, Any] | None = None
+    ) -> None:
         super().__init__(detail)
         self.code, self.detail, self.there = code, detail, there or {}
         self.retry_after = _PASSES_AFTER.get(code) if retry_after is None else retry_after
         self.status = int(code.split("_")[1])
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         return {
             "type": "about:blank",
             "title": CODES[self.code],
@@ -164,18 +171,18 @@ class Problem(Exception):
         } | self.there
 
     @classmethod
-    def again(cls, stored: dict) -> "Problem":
+    def again(cls, stored: dict[str, Any]) -> "Problem":
         """The one that as_dict() gave."""
-        there = {name: stored[name] for name in ("task", "job", "quota", "errors") if name in stored}
+        there: dict[str, Any] = {name: stored[name] for name in ("task", "job", "quota", "errors") if name in stored}
         return cls(stored["code"], stored["detail"], there=there)
 
 
-def errors_of(found: Iterable[tuple[str, str]]) -> dict:
+def errors_of(found: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """What a problem tells of single fields of the body."""
     return {"errors": [{"field": field, "detail": detail} for field, detail in found]}
 
 
-def as_there(row: JobDefinition | ScheduleTask) -> dict:
+def as_there(row: JobDefinition | ScheduleTask) -> dict[str, Any]:
     """What a problem tells of a job or a task that is in the way."""
     name, kind = ("job", JobRef) if isinstance(row, JobDefinition) else ("task", TaskRef)
     return {name: kind.model_validate(row, from_attributes=True).model_dump(mode="json")}
@@ -270,8 +277,10 @@ def _invalid(error: ValidationError, types: str | None = None) -> Problem:
     for one in error.errors:
         if one.get("type") == "missing" and one["loc"][0] == "header" and one["loc"][-1] in _MISSING:
             return Problem(*_MISSING[one["loc"][-1]])
-    rules = _RULES | {"task_type": types} if types and _lacks_type(error) else _RULES
-    told = [(one["loc"], rules.get(one["loc"][-1], one["msg"])) for one in error.errors[:5]]
+    rules = dict(_RULES)
+    if types and _lacks_type(error):
+        rules["task_type"] = types
+    told = [(one["loc"], rules.get(one["loc"][-1]) or one["msg"]) for one in error.errors[:5]]
     words = "; ".join(f"{'.'.join(map(str, where[1:]))}: {rule}" for where, rule in told)
     fields = [(".".join(map(str, where[2:])), rule) for where, rule in told if where[0] == "body" and where[2:]]
     return Problem("SCH_422_INVALID", words[:1000], there=errors_of(fields) if fields else None)
@@ -282,7 +291,7 @@ def _lacks_type(error: ValidationError) -> bool:
 
 
 def handle_all(api: NinjaAPI) -> None:
-    def handler(request: HttpRequest, error: Exception) -> HttpResponse:
+    def handler(request: HttpRequest, error: Any) -> HttpResponse:  # ninja's type for it allows the class, too
         if isinstance(error, ValidationError):
             return respond(_invalid(error, getattr(getattr(request, "auth", None), "types_to_choose", None)))
         return respond(problem_of(error))

@@ -6,12 +6,13 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next
 from tasks_app.engine.operations.recovery.report import as_result, goals_of, seconds_of, step_rows
 from tasks_app.models import Recovery
 
 from .auth import caller
 from .enums import Lane, RecoveryGrade, RecoveryStatus, TroubleSign
-from .schemas import PAGE, Cursor, Limit, Next, id_of
+from .schemas import id_of
 
 router = Router(tags=["recoveries"])
 
@@ -54,7 +55,12 @@ class RecoveryOut(Schema):
     def of(cls, row: Recovery) -> "RecoveryOut":
         about = {name: getattr(row, name) for name in ("id", "grade", "runs", "reason", "began_at", "started_at")}
         about |= {"by": row.actor, "finished_at": row.finished_at, "seconds": seconds_of(row)}
-        return cls(**as_result(row), **about, **goals_of(row), steps=[one._asdict() for one in step_rows(row)])
+        return cls(
+            **as_result(row),
+            **about,
+            **goals_of(row),
+            steps=[RecoveryStepOut(**one._asdict()) for one in step_rows(row)],
+        )
 
 
 class Recoveries(Schema):
@@ -63,7 +69,7 @@ class Recoveries(Schema):
 
 
 @router.get("", response=Recoveries, summary="List what was done after incidents; for operators")
-def list_recoveries(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
+def list_recoveries(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE) -> dict[str, object]:
     rows = Recovery.objects.order_by("-id")
     if after is not None:
         rows = rows.filter(id__lt=id_of(after))

@@ -7,13 +7,14 @@ from uuid import UUID
 from django.http import HttpRequest
 from ninja import Field, Path, Query, Router, Schema
 
+from tasks_app.client.endpoints import Text
 from tasks_app.core.away import LONGEST_LEASE, Run
 from tasks_app.core.errors import TAG_LENGTH
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.releases import release_on_commit
 from tasks_app.lifecycle.anywhere import task_by_id
+from tasks_app.lifecycle.away import Completed, Failed
 from tasks_app.lifecycle.reports import (
-    Completed,
-    Failed,
     checked_completed,
     checked_failed,
     report,
@@ -23,8 +24,8 @@ from tasks_app.lifecycle.reports import (
 from .auth import Addressee, Session, Signature, Token, caller
 from .enums import ReportOutcome, TaskStatus
 from .jobs import operator, usable
-from .problems import SCOPE, Problem, may_answer
-from .schemas import LARGEST_ID, Delay, Model, Text
+from .problems import SCOPE, Problem
+from .schemas import LARGEST_ID, Delay, Model
 
 router = Router(tags=["tasks"], auth=[Signature(), Token(reports=True), Session()])
 
@@ -46,20 +47,20 @@ class FailIn(Model):
     """It could not be done."""
 
     flags: ClassVar[tuple[str, ...]] = ("retryable",)
-    code: Text = Field("FAILED", description="For programs; the first 50 characters count")
-    message: str = Field("", description="For people")
-    retryable: bool = Field(True, description="False: trying again can't help, the task gives up")
-    retry_after: Delay | None = Field(None, description="Seconds until the next try, instead of the back-off")
-    tags: list[Annotated[str, Field(max_length=TAG_LENGTH)]] = Field([], description="For its dead letter")
+    code: Text = Field(default="FAILED", description="For programs; the first 50 characters count")
+    message: str = Field(default="", description="For people")
+    retryable: bool = Field(default=True, description="False: trying again can't help, the task gives up")
+    retry_after: Delay | None = Field(default=None, description="Seconds until the next try, instead of the back-off")
+    tags: list[Annotated[str, Field(max_length=TAG_LENGTH)]] = Field(default=[], description="For its dead letter")
 
 
 class ProgressIn(Model):
     """Still at work: the lease begins again. The body may be left out."""
 
-    fraction: float | None = Field(None, ge=0, le=1, description="How much of the whole is done")
-    note: str = Field("", max_length=1_000, description="For people; the first 200 characters are shown")
+    fraction: float | None = Field(default=None, ge=0, le=1, description="How much of the whole is done")
+    note: str = Field(default="", max_length=1_000, description="For people; the first 200 characters are shown")
     lease: float | None = Field(
-        None, gt=0, le=LONGEST_LEASE, description="Seconds, from now on; left out: as long as before"
+        default=None, gt=0, le=LONGEST_LEASE, description="Seconds, from now on; left out: as long as before"
     )
 
 
@@ -91,10 +92,10 @@ def complete_task(
     tenant: Tenant = None,
     signature: Signed = None,
     body: CompleteIn | None = None,
-):
+) -> dict[str, Any]:
     """For a task that is AWAY: whoever has it says that it has succeeded."""
     about = _allowed(request, token, task, run, tenant)
-    return _told(request, about, checked_completed(body and body.result))
+    return _told(request, about, checked_completed(body.result if body else None))
 
 
 @router.post("/{uuid:token}/fail", response=ReportOut, summary="Report that a task has failed")
@@ -107,7 +108,7 @@ def fail_task(
     tenant: Tenant = None,
     signature: Signed = None,
     body: FailIn | None = None,
-):
+) -> dict[str, Any]:
     """For a task that is AWAY: it is tried again, unless that can't help or this was its last try."""
     about, said = _allowed(request, token, task, run, tenant), body or FailIn()
     failed = checked_failed(
@@ -126,7 +127,7 @@ def progress_task(
     tenant: Tenant = None,
     signature: Signed = None,
     body: ProgressIn | None = None,
-):
+) -> dict[str, object]:
     """For a task that is AWAY: its lease begins again. Silence for longer than the lease counts as lost."""
     about, said = _allowed(request, token, task, run, tenant), body or ProgressIn()
     return {"task": task, "until": report_progress(about, **said.model_dump())}
@@ -146,6 +147,6 @@ def _allowed(request: HttpRequest, token: UUID, task: int, run: UUID, tenant: st
     return about
 
 
-def _told(request: HttpRequest, about: Run, said: Completed | Failed) -> dict:
+def _told(request: HttpRequest, about: Run, said: Completed | Failed) -> dict[str, Any]:
     by = None if isinstance(caller(request), Addressee) else operator(request)
     return report(about, said, by, release_on_commit)

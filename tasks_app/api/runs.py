@@ -7,7 +7,9 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text
 from tasks_app.core.graphs import RunState
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations.runs import rerun as run_again
 from tasks_app.engine.watch.runs import RunFilter, kinds_in, page_of_runs, run_by_id
 from tasks_app.lifecycle.jobs.run import Node, RunLine, RunView, read_lines
@@ -16,8 +18,8 @@ from .auth import caller
 from .enums import TaskStatus
 from .idempotency import mutation
 from .jobs import naming_fields, operator
-from .problems import SCOPE, Problem, may_answer
-from .schemas import LARGEST_ID, PAGE, Cursor, Id, Key, Limit, Model, Next, Text, id_of
+from .problems import SCOPE, Problem
+from .schemas import LARGEST_ID, Id, Key, Model, id_of
 
 router = Router(tags=["runs"])
 
@@ -114,10 +116,10 @@ class RerunIn(Model):
     """From where on, and why."""
 
     from_job: Text | None = Field(
-        None,
+        default=None,
         description="The name of a job of the run; left out: from whatever failed, and comes after nothing that did",
     )
-    reason: Text | None = Field(None, description="Why; kept in the audit")
+    reason: Text | None = Field(default=None, description="Why; kept in the audit")
 
 
 class RerunOut(Schema):
@@ -134,7 +136,7 @@ def list_runs(
     job: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="The first of the graph")] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     wanted = RunFilter(caller(request).tenant, job)
     found, more = page_of_runs(wanted, None if after is None else id_of(after), limit)
     lines = [line for line in read_lines(found) if all(map(caller(request).may_see, line.types))]
@@ -142,14 +144,16 @@ def list_runs(
 
 
 @router.get("/{run_id}", response=RunOut, summary="Read a run: its state, and what waits for whom")
-def read_one_run(request: HttpRequest, run_id: Id):
+def read_one_run(request: HttpRequest, run_id: Id) -> RunOut:
     return RunOut.of(_run(request, run_id))
 
 
 @router.post("/{run_id}/rerun", response=RerunOut, summary="Go through a run again, from a failed job on")
 @may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
-def rerun_graph(request: HttpRequest, run_id: Id, body: RerunIn | None = None, idempotency_key: Key = None):
+def rerun_graph(
+    request: HttpRequest, run_id: Id, body: RerunIn | None = None, idempotency_key: Key = None
+) -> tuple[int, RerunOut]:
     """The job starts anew, and what comes after it waits for its parents again. The rest stays as it is."""
     body = body or RerunIn()
     for task_type, lane in kinds_in(_run(request, run_id)):

@@ -2,22 +2,24 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import safeguards
 from tasks_app.engine.watch import safeguard_status
 from tasks_app.engine.watch.safeguard_status import SafeguardView
+from tasks_app.models import Safeguard
 
 from .auth import caller
 from .enums import SafeguardMode, SafeguardName
 from .idempotency import mutation
 from .jobs import operator
-from .problems import may_answer
-from .schemas import PAGE, Cursor, Key, Limit, Model, Next, Text, id_of
+from .schemas import Key, Model, id_of
 
 router = Router(tags=["safeguards"])
 Named = Annotated[SafeguardName, Path()]
@@ -36,7 +38,7 @@ class SafeguardSubjectOut(Schema):
     state: str = Field(description="on, forbidden, about to go on, or off")
     stage: int = Field(description="0: off")
     since: datetime | None = Field(description="Since when it has been in this stage")
-    figures: dict = Field(description="What was found at the last look")
+    figures: dict[str, Any] = Field(description="What was found at the last look")
     actions: list[str] = Field(description="What is held back, in words")
     order: SafeguardOrderOut | None
 
@@ -66,8 +68,8 @@ class SafeguardIncidentOut(Schema):
     name: str
     subject: str
     sentence: str = Field(description="What was found when it went on")
-    figures: dict
-    actions: list[dict] = Field(description="What was held back, and when that changed")
+    figures: dict[str, Any]
+    actions: list[dict[str, Any]] = Field(description="What was held back, and when that changed")
     stage: int = Field(description="The highest")
     dry: bool = Field(description="It was only told")
     forced_by: str
@@ -107,7 +109,7 @@ class SafeguardOrderedOut(Schema):
 
 
 @router.get("", response=Safeguards, summary="List the rules that act, and what they hold back")
-def read_safeguards(request: HttpRequest):
+def read_safeguards(request: HttpRequest) -> dict[str, object]:
     """What they are on for names types and hosts of all tenants: a tenant's token sees none of that."""
     seen = safeguard_status.read_safeguards()
     if not caller(request).is_operator:
@@ -121,7 +123,7 @@ def list_safeguard_incidents(
     name: Annotated[SafeguardName | None, Query()] = None,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     before = None if after is None else id_of(after)
     found = safeguard_status.page_of_incidents(before, limit, name) if caller(request).is_operator else []
     items = [SafeguardIncidentOut.model_validate(one, from_attributes=True) for one in found]
@@ -131,10 +133,13 @@ def list_safeguard_incidents(
 @router.post("/{safeguard}/force", response=SafeguardOrderedOut, summary="Let one act, whatever is found, for a time")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def force_safeguard(request: HttpRequest, safeguard: Named, body: SafeguardForceIn, idempotency_key: Key = None):
+def force_safeguard(
+    request: HttpRequest, safeguard: Named, body: SafeguardForceIn, idempotency_key: Key = None
+) -> tuple[int, SafeguardOrderedOut]:
     caller(request).refuse_outsider("a safeguard")
-    options = {"subject": body.subject, "seconds": body.seconds, "stage": body.stage}
-    return 200, _told(safeguards.force(safeguard, operator(request, body.reason), **options))
+    by = operator(request, body.reason)
+    done = safeguards.force(safeguard, by, subject=body.subject, seconds=body.seconds, stage=body.stage)
+    return 200, _told(done)
 
 
 @router.post(
@@ -142,19 +147,23 @@ def force_safeguard(request: HttpRequest, safeguard: Named, body: SafeguardForce
 )
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def forbid_safeguard(request: HttpRequest, safeguard: Named, body: SafeguardForbidIn, idempotency_key: Key = None):
+def forbid_safeguard(
+    request: HttpRequest, safeguard: Named, body: SafeguardForbidIn, idempotency_key: Key = None
+) -> tuple[int, SafeguardOrderedOut]:
     caller(request).refuse_outsider("a safeguard")
-    options = {"subject": body.subject, "seconds": body.seconds}
-    return 200, _told(safeguards.forbid(safeguard, operator(request, body.reason), **options))
+    by = operator(request, body.reason)
+    return 200, _told(safeguards.forbid(safeguard, by, subject=body.subject, seconds=body.seconds))
 
 
 @router.post("/{safeguard}/end", response=SafeguardOrderedOut, summary="End what one does, or what was wanted of it")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def end_safeguard(request: HttpRequest, safeguard: Named, body: SafeguardEndIn, idempotency_key: Key = None):
+def end_safeguard(
+    request: HttpRequest, safeguard: Named, body: SafeguardEndIn, idempotency_key: Key = None
+) -> tuple[int, SafeguardOrderedOut]:
     caller(request).refuse_outsider("a safeguard")
     return 200, _told(safeguards.end(safeguard, operator(request, body.reason), subject=body.subject))
 
 
-def _told(row) -> SafeguardOrderedOut:
+def _told(row: Safeguard) -> SafeguardOrderedOut:
     return SafeguardOrderedOut(name=row.name, subject=row.subject, order=row.order, until=row.order_until)

@@ -9,7 +9,7 @@ from uuid import UUID
 from ninja import Field, Header, Path, Schema
 from pydantic import AwareDatetime, BeforeValidator, StringConstraints, ValidationInfo, field_validator
 
-from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, Text  # noqa: F401  (lists of all apps have the same)
+from tasks_app.client.endpoints import Next, Text
 from tasks_app.core.errors import LONGEST_SECONDS, InvalidTask, shown
 from tasks_app.core.graphs import IfParentFails, When
 from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
@@ -92,35 +92,37 @@ class JobPatch(Model):
     name: Text | None = None
     task_type: Text | None = None
     payload: Any = None
-    cron: Text | None = Field(None, description="5 fields as in cron, or 6 with seconds first; see docs/cron.md")
-    every: int | None = Field(None, ge=1, description="Seconds between two firings")
-    at: Instant | None = Field(None, description="One time")
-    timezone: Text | None = Field(None, description="IANA name")
+    cron: Text | None = Field(
+        default=None, description="5 fields as in cron, or 6 with seconds first; see docs/cron.md"
+    )
+    every: int | None = Field(default=None, ge=1, description="Seconds between two firings")
+    at: Instant | None = Field(default=None, description="One time")
+    timezone: Text | None = Field(default=None, description="IANA name")
     dst_gap: DstGap | None = None
     dst_repeat: DstRepeat | None = None
-    calendar: Text | None = Field(None, description="The name of a calendar whose days off the job keeps")
-    on_day_off: OnDayOff | None = Field(None, description="What becomes of a firing on a day off")
-    lane: Lane | None = Field(None, description="Left out: the handler's")
-    max_retry: int | None = Field(None, description="Tries after the first; left out: the handler's")
-    backoff: list[float] | None = Field(None, description="Seconds before each retry; the last repeats")
-    timeout: float | None = Field(None, description="Seconds")
-    expires_after: float | None = Field(None, description="Seconds; an instance later than this is not run")
+    calendar: Text | None = Field(default=None, description="The name of a calendar whose days off the job keeps")
+    on_day_off: OnDayOff | None = Field(default=None, description="What becomes of a firing on a day off")
+    lane: Lane | None = Field(default=None, description="Left out: the handler's")
+    max_retry: int | None = Field(default=None, description="Tries after the first; left out: the handler's")
+    backoff: list[float] | None = Field(default=None, description="Seconds before each retry; the last repeats")
+    timeout: float | None = Field(default=None, description="Seconds")
+    expires_after: float | None = Field(default=None, description="Seconds; an instance later than this is not run")
     start_at: Instant | None = None
     end_at: Instant | None = None
     max_runs: int | None = None
-    jitter: int | None = Field(None, description="Seconds")
+    jitter: int | None = Field(default=None, description="Seconds")
     catch_up: CatchUp | None = None
-    catch_up_window: int | None = Field(None, description="Seconds")
+    catch_up_window: int | None = Field(default=None, description="Seconds")
     catch_up_most: int | None = None
     parents: list[Text] | None = Field(
-        None, description="Names of the jobs that it waits for; such a job has no schedule of its own"
+        default=None, description="Names of the jobs that it waits for; such a job has no schedule of its own"
     )
     when: When | None = Field(
-        None, description="What it waits for: that all parents succeeded, are over, or one failed"
+        default=None, description="What it waits for: that all parents succeeded, are over, or one failed"
     )
     if_parent_fails: IfParentFails | None = None
-    overlap: Overlap | None = Field(None, description="What a firing does while an older instance is under way")
-    reason: Text | None = Field(None, description="Why; kept in the audit")
+    overlap: Overlap | None = Field(default=None, description="What a firing does while an older instance is under way")
+    reason: Text | None = Field(default=None, description="Why; kept in the audit")
 
 
 class JobIn(JobPatch):
@@ -142,18 +144,18 @@ class PauseIn(Model):
 class ResumeIn(Model):
     """What becomes of the firings that fell within the pause."""
 
-    on_resume: OnResume | None = Field(None, description="Instead of what the pause said")
-    reason: Text | None = Field(None, description="Why; kept in the audit")
+    on_resume: OnResume | None = Field(default=None, description="Instead of what the pause said")
+    reason: Text | None = Field(default=None, description="Why; kept in the audit")
 
 
 class TriggerIn(Model):
     """What this one run is to be given."""
 
-    payload: Any = Field(None, description="Instead of the job's own")
+    payload: Any = Field(default=None, description="Instead of the job's own")
     overlap: Overlap | None = Field(
-        None, description="What it does while another instance is under way; left out: what the job says"
+        default=None, description="What it does while another instance is under way; left out: what the job says"
     )
-    reason: Text | None = Field(None, description="Why; kept in the audit")
+    reason: Text | None = Field(default=None, description="Why; kept in the audit")
 
 
 class TaskIn(Model):
@@ -283,7 +285,7 @@ class JobSavedOut(JobOut):
     advice: AdviceOut | None = Field(description="It makes a peak of the load worse; null: it makes none worse")
 
 
-def _declared(record: DeclaredJob | None, job: JobDefinition) -> dict | None:
+def _declared(record: DeclaredJob | None, job: JobDefinition) -> dict[str, Any] | None:
     if record is None:
         return None
     changed = [one.field for one in drift(record, job)]

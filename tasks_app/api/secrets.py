@@ -1,13 +1,15 @@
 """/secrets: what callbacks refer to by name. It can be set and deleted here, and never read."""
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 from django.http import HttpRequest
 from ninja import Path, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text
 from tasks_app.core.callbacks import HTTP_CALLBACK
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.lifecycle import secret_verbs
 from tasks_app.models import Secret
@@ -15,8 +17,7 @@ from tasks_app.models import Secret
 from .auth import caller
 from .idempotency import mutation
 from .jobs import operator
-from .problems import may_answer
-from .schemas import PAGE, Cursor, Key, Limit, Model, Page, Text, id_of
+from .schemas import Key, Model, Page, id_of
 
 router = Router(tags=["secrets"])
 Named = Annotated[Text, Path()]
@@ -48,7 +49,7 @@ class NamedSecretOut(Schema):
     updated_at: datetime
 
     @classmethod
-    def of(cls, row: Secret, **more: object) -> "NamedSecretOut":
+    def of(cls, row: Secret, **more: object) -> Self:
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         return cls(**plain | {"values": len(row.values)} | more)
 
@@ -65,7 +66,7 @@ class NamedSecretPage(Page):
 
 @router.get("", response=NamedSecretPage, summary="List the secrets of callbacks, without their values")
 @may_answer("SCH_403_TYPE_CLOSED")
-def list_secrets(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
+def list_secrets(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE) -> dict[str, object]:
     rows = Secret.objects.filter(tenant=_who_may(request).tenant, id__gt=0 if after is None else id_of(after))
     found = list(rows.order_by("id")[: limit + 1])
     more = str(found[limit - 1].id) if len(found) > limit else None
@@ -74,7 +75,7 @@ def list_secrets(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE
 
 @router.put("/{name}", response=NamedSecretMade, summary="Set a secret that callbacks refer to")
 @may_answer("SCH_403_TYPE_CLOSED")
-def set_secret(request: HttpRequest, name: Named, body: NamedSecretIn):
+def set_secret(request: HttpRequest, name: Named, body: NamedSecretIn) -> NamedSecretMade:
     """Takes no Idempotency-Key: its answer may have a value, which is stored nowhere in the clear."""
     kept = secret_verbs.set_secret(
         name,
@@ -90,7 +91,7 @@ def set_secret(request: HttpRequest, name: Named, body: NamedSecretIn):
 @router.post("/{name}/withdraw", response=NamedSecretOut, summary="Withdraw the old values of a secret")
 @may_answer("SCH_403_TYPE_CLOSED")
 @mutation
-def withdraw_secret(request: HttpRequest, name: Named, idempotency_key: Key = None):
+def withdraw_secret(request: HttpRequest, name: Named, idempotency_key: Key = None) -> tuple[int, NamedSecretOut]:
     tenant = _who_may(request).tenant
     secret_verbs.withdraw(name, operator(request), tenant=tenant)
     return 200, NamedSecretOut.of(Secret.objects.get(tenant=tenant, name=name))
@@ -99,7 +100,7 @@ def withdraw_secret(request: HttpRequest, name: Named, idempotency_key: Key = No
 @router.delete("/{name}", response={204: None}, summary="Delete a secret")
 @may_answer("SCH_403_TYPE_CLOSED")
 @mutation
-def delete_secret(request: HttpRequest, name: Named, idempotency_key: Key = None):
+def delete_secret(request: HttpRequest, name: Named, idempotency_key: Key = None) -> tuple[int, None]:
     """Callbacks that refer to it fail from then on."""
     secret_verbs.delete(name, operator(request), tenant=_who_may(request).tenant)
     return 204, None

@@ -59,7 +59,9 @@ class ServiceLevelsOut(Schema):
 
 
 @router.get("/scheduler/slo", response=ServiceLevelsOut, summary="How well the scheduler has done against its goals")
-def read_service_levels(request: HttpRequest, days: Annotated[int, Query(ge=1, le=MOST_DAYS)] = DAYS):
+def read_service_levels(
+    request: HttpRequest, days: Annotated[int, Query(ge=1, le=MOST_DAYS)] = DAYS
+) -> ServiceLevelsOut:
     levels = read_levels(days)
     goals, totals = levels.goals, levels.totals
     return ServiceLevelsOut(

@@ -7,6 +7,8 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import Text
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import site as orders
 from tasks_app.engine.watch.site_status import last_choices, read_sites
 
@@ -14,8 +16,7 @@ from .auth import caller, refuse_without
 from .enums import SiteState
 from .idempotency import mutation
 from .jobs import operator
-from .problems import may_answer
-from .schemas import Key, Model, Text
+from .schemas import Key, Model
 
 router = Router(tags=["sites"])
 WHAT = "the sites"
@@ -77,12 +78,11 @@ class SiteChosenOut(Schema):
 
 
 @router.get("", response=SitesOut, summary="Which site works, and who is at each?")
-def read_all_sites(request: HttpRequest):
+def read_all_sites(request: HttpRequest) -> SitesOut:
     asked, view = caller(request), read_sites()
     plain = {name: getattr(view, name) for name in ("active", "chosen", "own", "epoch", "since")}
     if not asked.is_operator:
-        hidden = {"by": "", "reason": "", "resuming": None, "sites": [], "standbys": [], "standby_foreseen": ""}
-        return SitesOut(**plain, **hidden)
+        return SitesOut(**plain, by="", reason="", resuming=None, sites=[], standbys=[], standby_foreseen="")
     refuse_without(request, asked, VIEW)
     *foreseen, none = orders.previews(view, [*(one.name for one in view.sites), None])
     told = {seen.site: str(seen) for seen in foreseen if seen.site != view.active}
@@ -107,7 +107,7 @@ def read_all_sites(request: HttpRequest):
 @router.post("/activate", response=SiteChosenOut, summary="Activate a site: it works, and no other one does")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def activate_site(request: HttpRequest, body: SiteActivateIn, idempotency_key: Key = None):
+def activate_site(request: HttpRequest, body: SiteActivateIn, idempotency_key: Key = None) -> tuple[int, SiteChosenOut]:
     """What the site before has begun it may finish. `critical` goes on at once, the other lanes one after the other."""
     _refuse_others(request)
     orders.order(body.site, operator(request, body.reason), anyway=body.anyway, epoch=body.epoch)
@@ -117,7 +117,9 @@ def activate_site(request: HttpRequest, body: SiteActivateIn, idempotency_key: K
 @router.post("/standby", response=SiteChosenOut, summary="Let all sites stand by: nothing is started anywhere")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def stand_by_sites(request: HttpRequest, body: SitesStandbyIn, idempotency_key: Key = None):
+def stand_by_sites(
+    request: HttpRequest, body: SitesStandbyIn, idempotency_key: Key = None
+) -> tuple[int, SiteChosenOut]:
     """What runs goes on to its end. No site takes over by itself; activate one to go on."""
     _refuse_others(request)
     orders.order(None, operator(request, body.reason), epoch=body.epoch)

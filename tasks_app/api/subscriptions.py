@@ -1,14 +1,16 @@
 """/subscriptions: who is told of which events; made, changed, tried out, paused and resumed; the last deliveries."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from django.db.models import Q
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text
 from tasks_app.core.errors import NotForTenants
+from tasks_app.core.routers import may_answer
 from tasks_app.core.targets import ToWebhook, target_of
 from tasks_app.database import atomic
 from tasks_app.engine.operations import subscriptions
@@ -21,8 +23,8 @@ from .auth import caller
 from .enums import EventScope, SinkKind, SubscriptionState
 from .idempotency import mutation
 from .jobs import operator
-from .problems import Problem, may_answer
-from .schemas import PAGE, Cursor, Id, Instant, Key, Limit, Model, Page, Text, id_of
+from .problems import Problem
+from .schemas import Id, Instant, Key, Model, Page, id_of
 
 router = Router(tags=["subscriptions"])
 
@@ -48,7 +50,7 @@ class SubscriptionIn(Model):
     name: Text
     events: list[Text] = Field(description="Patterns such as task.dead or task.*; the last match decides")
     task_types: list[Text] = Field([], description="Patterns of task types; empty: all")
-    sink: SinkKind = Field(SinkKind.WEBHOOK, description="Tokens of tenants have webhooks only")
+    sink: SinkKind = Field(Subscription.WEBHOOK, description="Tokens of tenants have webhooks only")
     target: dict[str, Any] = Field(description=_TARGET)
     scope: EventScope = Field(EventScope.TENANT, description="`all` is for operators")
     since: Instant | None = Field(None, description="Also what happened since then, as far back as it is kept")
@@ -90,7 +92,7 @@ class SubscriptionOut(Schema):
     waiting_seconds: float | None = Field(description="How long the first of them has waited")
 
     @classmethod
-    def of(cls, row: Subscription, lag: SubscriptionView | None, **more: object) -> "SubscriptionOut":
+    def of(cls, row: Subscription, lag: SubscriptionView | None, **more: object) -> Self:
         plain = {name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)}
         return cls(
             **plain
@@ -125,8 +127,10 @@ class SubscriptionReplayIn(SubscriptionReasonIn):
 
 
 class SecretIn(Model):
-    secret: Text | None = Field(None, description="whsec_ and 24 to 64 bytes in base64; left out: a new one is made")
-    reason: Text | None = Field(None, description="Why; kept in the audit")
+    secret: Text | None = Field(
+        default=None, description="whsec_ and 24 to 64 bytes in base64; left out: a new one is made"
+    )
+    reason: Text | None = Field(default=None, description="Why; kept in the audit")
 
 
 class SecretOut(Schema):
@@ -169,7 +173,7 @@ class DeliveryPage(Page):
 
 
 @router.get("", response=SubscriptionPage, summary="List the subscriptions, oldest first")
-def list_subscriptions(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
+def list_subscriptions(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE) -> dict[str, object]:
     asked, lags = caller(request), _lags(request)
     whose = Q(tenant=asked.tenant) | (Q(tenant=None) if asked.is_operator else Q(pk__in=[]))
     rows = Subscription.objects.filter(whose, id__gt=0 if after is None else id_of(after)).order_by("id")
@@ -180,7 +184,7 @@ def list_subscriptions(request: HttpRequest, after: Cursor = None, limit: Limit 
 
 @router.post("", response={201: SubscriptionMade}, summary="Subscribe to events")
 @may_answer("SCH_403_FORBIDDEN", "SCH_409_DUPLICATE", "SCH_422_INVALID")
-def create_subscription(request: HttpRequest, body: SubscriptionIn):
+def create_subscription(request: HttpRequest, body: SubscriptionIn) -> Status[SubscriptionMade]:
     """Takes no Idempotency-Key: its answer has a secret, which is stored nowhere. If the answer is lost, a repeat is
     409, and another secret can be had."""
     asked = caller(request)
@@ -200,13 +204,13 @@ def create_subscription(request: HttpRequest, body: SubscriptionIn):
 
 
 @router.get("/{subscription_id}", response=SubscriptionOut, summary="Read a subscription")
-def read_subscription(request: HttpRequest, subscription_id: Id):
+def read_subscription(request: HttpRequest, subscription_id: Id) -> SubscriptionOut:
     return SubscriptionOut.of(_own(request, subscription_id), _lags(request).get(subscription_id))
 
 
 @router.patch("/{subscription_id}", response=SubscriptionMade, summary="Change a subscription")
 @may_answer("SCH_403_FORBIDDEN")
-def change_subscription(request: HttpRequest, subscription_id: Id, body: SubscriptionPatch):
+def change_subscription(request: HttpRequest, subscription_id: Id, body: SubscriptionPatch) -> SubscriptionMade:
     """It goes on from where it is. The same change twice changes nothing more, so it takes no Idempotency-Key."""
     row, asked = _own(request, subscription_id), caller(request)
     sink = str(body.sink or row.sink)
@@ -226,7 +230,7 @@ def change_subscription(request: HttpRequest, subscription_id: Id, body: Subscri
 
 @router.delete("/{subscription_id}", response={204: None}, summary="Delete a subscription")
 @mutation
-def delete_subscription(request: HttpRequest, subscription_id: Id, idempotency_key: Key = None):
+def delete_subscription(request: HttpRequest, subscription_id: Id, idempotency_key: Key = None) -> tuple[int, None]:
     """Nothing more is delivered, and its secrets are forgotten."""
     lifecycle.unsubscribe(_own(request, subscription_id).id, operator(request))
     return 204, None
@@ -236,7 +240,7 @@ def delete_subscription(request: HttpRequest, subscription_id: Id, idempotency_k
 @mutation
 def pause_subscription(
     request: HttpRequest, subscription_id: Id, body: SubscriptionReasonIn, idempotency_key: Key = None
-):
+) -> tuple[int, SubscriptionOut]:
     """Events wait for it as long as they are kept. One that is not active stays as it is."""
     lifecycle.pause(_own(request, subscription_id).id, operator(request, body.reason))
     return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags(request).get(subscription_id))
@@ -246,7 +250,7 @@ def pause_subscription(
 @mutation
 def resume_subscription(
     request: HttpRequest, subscription_id: Id, body: SubscriptionResumeIn, idempotency_key: Key = None
-):
+) -> tuple[int, SubscriptionOut]:
     """From where it stopped, or from a time. One that is active stays as it is, and `since` is refused: replay it."""
     lifecycle.resume(_own(request, subscription_id).id, operator(request, body.reason), since=body.since)
     return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags(request).get(subscription_id))
@@ -258,21 +262,23 @@ def resume_subscription(
 @mutation
 def replay_subscription(
     request: HttpRequest, subscription_id: Id, body: SubscriptionReplayIn, idempotency_key: Key = None
-):
+) -> tuple[int, SubscriptionOut]:
     """And go on from there; the events have their old ids."""
     lifecycle.replay(_own(request, subscription_id).id, body.since, operator(request, body.reason))
     return 200, SubscriptionOut.of(subscriptions.found(subscription_id), _lags(request).get(subscription_id))
 
 
 @router.post("/{subscription_id}/test", response=TestedOut, summary="Send a test event now")
-def test_subscription(request: HttpRequest, subscription_id: Id):
+def test_subscription(request: HttpRequest, subscription_id: Id) -> TestedOut:
     """To this receiver alone, whatever the state of the subscription; once, and nothing is retried."""
     said = subscriptions.send_test(_own(request, subscription_id).id, operator(request))
     return TestedOut(delivered=said.ok, response=said.status, ms=round(said.ms, 3), said=said.answer)
 
 
 @router.post("/{subscription_id}/secrets", response={201: SecretOut}, summary="Sign with one more secret")
-def add_subscription_secret(request: HttpRequest, subscription_id: Id, body: SecretIn | None = None):
+def add_subscription_secret(
+    request: HttpRequest, subscription_id: Id, body: SecretIn | None = None
+) -> Status[SecretOut]:
     """Takes no Idempotency-Key: the answer is stored nowhere."""
     body = body or SecretIn()
     with atomic():
@@ -287,13 +293,15 @@ def add_subscription_secret(request: HttpRequest, subscription_id: Id, body: Sec
 @mutation
 def withdraw_subscription_secrets(
     request: HttpRequest, subscription_id: Id, body: SubscriptionReasonIn, idempotency_key: Key = None
-):
+) -> tuple[int, WithdrawnOut]:
     done = lifecycle.withdraw_old_secrets(_own(request, subscription_id).id, operator(request, body.reason))
     return 200, WithdrawnOut(withdrawn=done)
 
 
 @router.get("/{subscription_id}/deliveries", response=DeliveryPage, summary="List its last deliveries, latest first")
-def list_deliveries(request: HttpRequest, subscription_id: Id, after: Cursor = None, limit: Limit = PAGE):
+def list_deliveries(
+    request: HttpRequest, subscription_id: Id, after: Cursor = None, limit: Limit = PAGE
+) -> dict[str, object]:
     """The last hundred or so are kept."""
     rows = Delivery.objects.filter(subscription_id=_own(request, subscription_id).id).order_by("-id")
     if after is not None:
@@ -304,7 +312,7 @@ def list_deliveries(request: HttpRequest, subscription_id: Id, after: Cursor = N
 
 
 def _own(request: HttpRequest, subscription_id: int) -> Subscription:
-    row = Subscription.objects.filter(id=subscription_id).first()
+    row: Subscription | None = Subscription.objects.filter(id=subscription_id).first()
     if row is None or not _sees(caller(request), row):
         raise Problem("SCH_404_NOT_FOUND", f"There is no subscription {subscription_id}.")
     return row

@@ -7,12 +7,12 @@ from django.http import HttpRequest
 from ninja import Path, Router, Schema
 from pydantic import Field, RootModel
 
+from tasks_app.client.endpoints import Text
 from tasks_app.core.handlers import REGISTRY, Handler
 
 from .auth import caller
 from .enums import Lane
 from .problems import Problem
-from .schemas import Text
 
 router = Router(tags=["task types"])
 
@@ -57,10 +57,10 @@ class TaskTypeOut(Schema):
             timeout=handler.timeout,
             mode=_mode(handler),
             concurrency=handler.concurrency,
-            rate=limit and limit.rate,
-            burst=limit and limit.burst,
-            max_running=limit and limit.max_running,
-            payload_schema=handler.parameters and PayloadSchema(handler.parameters.schema()),
+            rate=limit.rate if limit else None,
+            burst=limit.burst if limit else None,
+            max_running=limit.max_running if limit else None,
+            payload_schema=PayloadSchema(handler.parameters.schema()) if handler.parameters else None,
         )
 
 
@@ -69,12 +69,12 @@ class TaskTypes(Schema):
 
 
 @router.get("", response=TaskTypes, summary="List the task types that the caller may use, by name")
-def read_task_types(request: HttpRequest):
+def read_task_types(request: HttpRequest) -> dict[str, object]:
     return {"items": [TaskTypeOut.of(REGISTRY.require(name)) for name in caller(request).usable_types()]}
 
 
 @router.get("/{path:name}", response=TaskTypeOut, summary="Read a task type")
-def read_task_type(request: HttpRequest, name: Annotated[Text, Path()]):
+def read_task_type(request: HttpRequest, name: Annotated[Text, Path()]) -> TaskTypeOut:
     if name not in caller(request).usable_types():
         raise Problem("SCH_404_NOT_FOUND", f"There is no task type {name[:100]!r} that you may use.")
     return TaskTypeOut.of(REGISTRY.require(name))

@@ -7,6 +7,8 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from tasks_app.client import schedule
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import reschedule
 from tasks_app.engine.operations.operate import cancel_tasks, retry_now_and_then
 from tasks_app.engine.operations.owners import keep_units
@@ -24,16 +26,13 @@ from tasks_app.models import ScheduleTask
 from .auth import caller
 from .enums import SUPERSEDED, Lane, TaskStatus
 from .idempotency import mutation
-from .jobs import instant_of, operator, telling, usable
-from .problems import SCOPE, Problem, as_there, may_answer
+from .jobs import instant_of, operator, still_there, telling, usable
+from .problems import SCOPE, Problem, as_there
 from .schemas import (
     LARGEST_ID,
-    PAGE,
-    Cursor,
     Id,
     Instant,
     Key,
-    Limit,
     OperatedOut,
     PlannedOut,
     ReasonIn,
@@ -41,7 +40,6 @@ from .schemas import (
     TaskIn,
     TaskOut,
     TaskPage,
-    Text,
     UnitRescheduleIn,
     WhyOut,
 )
@@ -52,7 +50,7 @@ router = Router(tags=["tasks"])
 @router.post("", response={201: TaskOut}, summary="Schedule a task")
 @may_answer(*SCOPE, "SCH_409_DUPLICATE", "SCH_409_CONFLICT")
 @mutation
-def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None):
+def create_task(request: HttpRequest, body: TaskIn, idempotency_key: Key = None) -> tuple[int, TaskOut]:
     """One live task for each type and key: if there is one already, the answer is 409 and names it."""
     caller(request).refuse_closed_type(body.task_type)
     options = body.model_dump(exclude_unset=True, exclude={"task_type", "key"})
@@ -92,11 +90,14 @@ def list_tasks(
     ] = False,
     after: Cursor = None,
     limit: Limit = PAGE,
-):
+) -> dict[str, object]:
     """A page may be short, even empty, and still have a next one: go on until `next` is null."""
     asked = caller(request)
-    if history and (task_type is None or key is None):
-        raise Problem("SCH_422_INVALID", "history: give task_type and key too; a history belongs to one unit.")
+    unit = None
+    if history:
+        if task_type is None or key is None:
+            raise Problem("SCH_422_INVALID", "history: give task_type and key too; a history belongs to one unit.")
+        unit = asked.tenant, task_type, key
     wanted = Filter(
         tenant=asked.tenant,
         types=asked.types,
@@ -104,7 +105,7 @@ def list_tasks(
         task_type=task_type,
         lane=lane,
         key=key,
-        unit=(asked.tenant, task_type, key) if history else None,
+        unit=unit,
         job=job,
         due_from=due_from,
         due_to=due_to,
@@ -123,7 +124,9 @@ def list_tasks(
 @router.post("/reschedule", response=PlannedOut, summary="Move a unit to a new time")
 @may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
-def reschedule_unit(request: HttpRequest, body: UnitRescheduleIn, idempotency_key: Key = None):
+def reschedule_unit(
+    request: HttpRequest, body: UnitRescheduleIn, idempotency_key: Key = None
+) -> tuple[int, PlannedOut]:
     """By task type and key, whether or not it has a task now; `outcome` says what became of it."""
     asked = caller(request)
     asked.refuse_closed_type(body.task_type)
@@ -140,14 +143,16 @@ def reschedule_unit(request: HttpRequest, body: UnitRescheduleIn, idempotency_ke
 
 
 @router.get("/{task_id}", response=TaskOut, summary="Read a task")
-def read_task(request: HttpRequest, task_id: Id):
+def read_task(request: HttpRequest, task_id: Id) -> TaskOut:
     return TaskOut.of(task_of(request, task_id))
 
 
 @router.post("/{task_id}/cancel", response=OperatedOut, summary="Cancel a task")
 @may_answer(*SCOPE)
 @mutation
-def cancel_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
+def cancel_task(
+    request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None
+) -> tuple[int, OperatedOut]:
     """A run under way is not interrupted, but its result no longer counts."""
     usable(request, task_of(request, task_id))
     return 200, _operated(task_id, cancel_tasks([task_id], _operator(request, body)))
@@ -156,7 +161,9 @@ def cancel_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None,
 @router.post("/{task_id}/retry", response=OperatedOut, summary="Try a dead or failed task now")
 @may_answer(*SCOPE, "SCH_409_CONFLICT", "SCH_429_RETRY_LIMITED")
 @mutation
-def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None):
+def retry_task(
+    request: HttpRequest, task_id: Id, body: ReasonIn | None = None, idempotency_key: Key = None
+) -> tuple[int, OperatedOut]:
     """A dead task starts over, a failed one does not wait for its next try; all others are left alone."""
     usable(request, task_of(request, task_id))
     with telling(request):
@@ -167,7 +174,9 @@ def retry_task(request: HttpRequest, task_id: Id, body: ReasonIn | None = None, 
 @router.post("/{task_id}/reschedule", response=PlannedOut, summary="Move a task to a new time")
 @may_answer(*SCOPE, "SCH_409_CONFLICT")
 @mutation
-def reschedule_task(request: HttpRequest, task_id: Id, body: RescheduleIn, idempotency_key: Key = None):
+def reschedule_task(
+    request: HttpRequest, task_id: Id, body: RescheduleIn, idempotency_key: Key = None
+) -> tuple[int, PlannedOut]:
     """A task that is running is replaced by a new one; `outcome` says what became of it."""
     task = usable(request, task_of(request, task_id))
     with telling(request):
@@ -176,7 +185,7 @@ def reschedule_task(request: HttpRequest, task_id: Id, body: RescheduleIn, idemp
 
 
 @router.get("/{task_id}/why", response=WhyOut, summary="Why is this not running?")
-def explain_task(request: HttpRequest, task_id: Id):
+def explain_task(request: HttpRequest, task_id: Id) -> WhyOut:
     """The one rule that holds it back: by name for programs, and in a sentence."""
     return WhyOut.of(why_task(task_of(request, task_id)), caller(request))
 
@@ -189,18 +198,18 @@ def task_of(request: HttpRequest, task_id: int) -> ScheduleTask:
 
 
 def _operator(request: HttpRequest, body: ReasonIn | None) -> Operator:
-    return operator(request, body and body.reason)
+    return operator(request, body.reason if body else None)
 
 
 def _operated(task_id: int, done: Operated) -> OperatedOut:
     answer = done.answers.get(task_id)
     if answer is None:
         raise Problem("SCH_404_NOT_FOUND", f"There is no task {task_id} any more.")
-    return OperatedOut(answer=answer, acted=answer.acted, task_id=task_id, status=task_by_id(task_id).status)
+    return OperatedOut(answer=answer, acted=answer.acted, task_id=task_id, status=still_there(task_id).status)
 
 
 def _new_time(body: RescheduleIn) -> datetime:
-    at = instant_of(body)
+    at = instant_of(body.at, body.delay)
     if at is None:
         raise Problem("SCH_422_INVALID", "A new time is missing; give at, or delay in seconds, 0 for at once.")
     return at
@@ -208,8 +217,8 @@ def _new_time(body: RescheduleIn) -> datetime:
 
 def _rescheduled(request: HttpRequest, done: Rescheduled, task_type: str, key: str) -> PlannedOut:
     """What became of it, with the task that stands for the unit now."""
-    if done.outcome is None:
+    if done.outcome is None or done.task_id is None:
         there = current_task((caller(request).tenant, task_type, key))
         return PlannedOut(outcome=SUPERSEDED, task_id=there and there.id, status=there and there.status)
-    task = usable(request, task_by_id(done.task_id))
+    task = usable(request, still_there(done.task_id))
     return PlannedOut(outcome=done.outcome, task_id=task.id, status=task.status)

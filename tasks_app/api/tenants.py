@@ -8,17 +8,20 @@ from django.http import HttpRequest
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text
+from tasks_app.core.routers import may_answer
 from tasks_app.core.tenants import COUNTED
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.tenants import USE_HOURS, TenantView, list_tenants, use_of, view_of
 from tasks_app.lifecycle import tenant_archive, tenants
+from tasks_app.models import Tenant
 
 from .auth import caller, refuse_without
-from .enums import Lane
+from .enums import Lane, listed
 from .idempotency import mutation
 from .jobs import operator
-from .problems import Problem, may_answer
-from .schemas import PAGE, Cursor, Instant, Key, Limit, Model, Page, Text
+from .problems import Problem
+from .schemas import Instant, Key, Model, Page
 
 router = Router(tags=["tenants"])
 Named = Annotated[Text, Path(description="The tenant")]
@@ -48,8 +51,14 @@ class TenantArchivePhase(StrEnum):
     REMOVE = "REMOVE"
 
 
-QuotaName = StrEnum("QuotaName", {name.upper(): name for name in COUNTED})
-QuotaName.__doc__ = "The quotas of which it is counted how much is used."
+QuotaName = Annotated[
+    str,
+    listed(
+        "QuotaName",
+        {name.upper(): name for name in COUNTED},
+        "The quotas of which it is counted how much is used.",
+    ),
+]
 
 
 class QuotasIn(Model):
@@ -220,7 +229,7 @@ class TenantChangedOut(Schema):
 
 
 @router.get("", response=TenantPage, summary="List tenants, by name")
-def list_all_tenants(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE):
+def list_all_tenants(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE) -> dict[str, object]:
     """A tenant's token sees its own tenant alone."""
     asked = caller(request)
     refuse_without(request, asked, "tasks_app.view_tenant")
@@ -232,7 +241,7 @@ def list_all_tenants(request: HttpRequest, after: Cursor = None, limit: Limit = 
 @router.post("", response={201: TenantOut}, summary="Make a tenant")
 @may_answer("SCH_409_DUPLICATE")
 @mutation
-def create_tenant(request: HttpRequest, body: TenantIn, idempotency_key: Key = None):
+def create_tenant(request: HttpRequest, body: TenantIn, idempotency_key: Key = None) -> tuple[int, TenantOut]:
     """Not needed before its first task: a tenant that nobody has made is active and has no quotas."""
     _refuse_others(request)
     row = tenants.create(body.name, operator(request, body.reason), **body.values())
@@ -240,7 +249,7 @@ def create_tenant(request: HttpRequest, body: TenantIn, idempotency_key: Key = N
 
 
 @router.get("/{name}", response=TenantOut, summary="Read a tenant, its quotas and what it uses")
-def read_tenant(request: HttpRequest, name: Named):
+def read_tenant(request: HttpRequest, name: Named) -> TenantOut:
     asked = caller(request)
     refuse_without(request, asked, "tasks_app.view_tenant")
     return TenantOut.of(view_of(_seen(name, asked)))
@@ -252,7 +261,7 @@ def read_tenant_use(
     name: Named,
     hours: Annotated[int, Query(ge=1, le=USE_HOURS, description="How far back")] = 168,
     quota: Annotated[QuotaName | None, Query(description="Only this one")] = None,
-):
+) -> dict[str, object]:
     asked = caller(request)
     refuse_without(request, asked, "tasks_app.view_tenant")
     use = use_of(_seen(name, asked).name, hours, COUNTED if quota is None else (quota,))
@@ -261,7 +270,9 @@ def read_tenant_use(
 
 @router.patch("/{name}", response=TenantOut, summary="Change a tenant or its quotas")
 @mutation
-def edit_tenant(request: HttpRequest, name: Named, body: TenantPatch, idempotency_key: Key = None):
+def edit_tenant(
+    request: HttpRequest, name: Named, body: TenantPatch, idempotency_key: Key = None
+) -> tuple[int, TenantOut]:
     _refuse_others(request)
     done = tenants.edit(name, body.values(), operator(request, body.reason))
     return 200, TenantOut.of(view_of(done.row))
@@ -269,7 +280,9 @@ def edit_tenant(request: HttpRequest, name: Named, body: TenantPatch, idempotenc
 
 @router.post("/{name}/suspend", response=TenantChangedOut, summary="Suspend a tenant: nothing of it is started")
 @mutation
-def suspend_tenant(request: HttpRequest, name: Named, body: TenantSuspendIn, idempotency_key: Key = None):
+def suspend_tenant(
+    request: HttpRequest, name: Named, body: TenantSuspendIn, idempotency_key: Key = None
+) -> tuple[int, TenantChangedOut]:
     """What runs goes on to its end, and all data stays. Its tokens can read, and nothing else."""
     _refuse_others(request)
     done = tenants.suspend(name, operator(request, body.reason), until=body.until)
@@ -278,7 +291,9 @@ def suspend_tenant(request: HttpRequest, name: Named, body: TenantSuspendIn, ide
 
 @router.post("/{name}/resume", response=TenantChangedOut, summary="Resume a tenant")
 @mutation
-def resume_tenant(request: HttpRequest, name: Named, body: TenantResumeIn, idempotency_key: Key = None):
+def resume_tenant(
+    request: HttpRequest, name: Named, body: TenantResumeIn, idempotency_key: Key = None
+) -> tuple[int, TenantChangedOut]:
     """What came due meanwhile is due again within seconds; what has expired does not run."""
     _refuse_others(request)
     done = tenants.resume(name, operator(request, body.reason))
@@ -287,7 +302,9 @@ def resume_tenant(request: HttpRequest, name: Named, body: TenantResumeIn, idemp
 
 @router.post("/{name}/archive", response=TenantOut, summary="Archive a tenant: export all of it, then remove it")
 @mutation
-def archive_tenant(request: HttpRequest, name: Named, body: TenantArchiveIn, idempotency_key: Key = None):
+def archive_tenant(
+    request: HttpRequest, name: Named, body: TenantArchiveIn, idempotency_key: Key = None
+) -> tuple[int, TenantOut]:
     """It is stopped and gets nothing new from now on; the beats do the rest. Its name is not given out again."""
     _refuse_others(request)
     tenant_archive.begin(name, operator(request, body.reason), destroy_key=body.destroy_key)
@@ -296,7 +313,9 @@ def archive_tenant(request: HttpRequest, name: Named, body: TenantArchiveIn, ide
 
 @router.post("/{name}/archive/stop", response=TenantOut, summary="Stop the archiving of a tenant")
 @mutation
-def stop_archiving_tenant(request: HttpRequest, name: Named, body: TenantArchiveOrderIn, idempotency_key: Key = None):
+def stop_archiving_tenant(
+    request: HttpRequest, name: Named, body: TenantArchiveOrderIn, idempotency_key: Key = None
+) -> tuple[int, TenantOut]:
     """It can be continued; and resumed instead, as long as nothing was removed."""
     _refuse_others(request)
     tenant_archive.stop(name, operator(request, body.reason))
@@ -307,13 +326,13 @@ def stop_archiving_tenant(request: HttpRequest, name: Named, body: TenantArchive
 @mutation
 def continue_archiving_tenant(
     request: HttpRequest, name: Named, body: TenantArchiveOrderIn, idempotency_key: Key = None
-):
+) -> tuple[int, TenantOut]:
     _refuse_others(request)
     tenant_archive.go_on(name, operator(request, body.reason))
     return 200, TenantOut.of(view_of(tenants.found(name)))
 
 
-def _seen(name: str, asked: Caller) -> tenants.Tenant:
+def _seen(name: str, asked: Caller) -> Tenant:
     """The same answer for one that is not there and for somebody else's."""
     if not asked.is_operator and name != asked.tenant:
         raise Problem("SCH_404_NOT_FOUND", f"there is no tenant {name!r}.")

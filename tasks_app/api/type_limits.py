@@ -56,7 +56,7 @@ class Limits(Schema):
 
 
 @router.get("", response=Limits, summary="List the limits in force, by task type")
-def read_limits(request: HttpRequest):
+def read_limits(request: HttpRequest) -> dict[str, object]:
     asked = caller(request)
     seen = limits(limited_types(), COUNT_BOUND)
     if not asked.is_operator:

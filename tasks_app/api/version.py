@@ -21,5 +21,5 @@ class VersionOut(Schema):
 
 
 @router.get("/version", response=VersionOut, summary="Which version this is")
-def read_version(request: HttpRequest):
+def read_version(request: HttpRequest) -> VersionOut:
     return VersionOut(version=__version__, api="v1", redis=redis_answers())

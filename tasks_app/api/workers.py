@@ -8,6 +8,8 @@ from django.http import HttpRequest
 from ninja import Path, Router, Schema
 from pydantic import Field
 
+from tasks_app.client.endpoints import Text
+from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import workers
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.watch.status import NodeView, read_nodes
@@ -17,8 +19,7 @@ from tasks_app.models import Node
 from .auth import caller, refuse_without
 from .enums import Lane
 from .idempotency import mutation
-from .problems import may_answer
-from .schemas import Key, Model, Text
+from .schemas import Key, Model
 
 router = Router(tags=["workers"])
 Named = Annotated[str, Path(min_length=1, max_length=200)]
@@ -72,7 +73,7 @@ class WorkerChangedOut(Schema):
 
 
 @router.get("", response=Workers, summary="List the workers that are alive")
-def read_workers(request: HttpRequest):
+def read_workers(request: HttpRequest) -> dict[str, object]:
     """For operators: all tenants share the workers, and others are shown none."""
     asked = caller(request)
     if not asked.is_operator:
@@ -86,7 +87,9 @@ def read_workers(request: HttpRequest):
 @router.post("/{worker}/drain", response=WorkerChangedOut, summary="Drain a worker: it finishes what it has")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def drain_worker(request: HttpRequest, worker: Named, body: WorkerReasonIn, idempotency_key: Key = None):
+def drain_worker(
+    request: HttpRequest, worker: Named, body: WorkerReasonIn, idempotency_key: Key = None
+) -> tuple[int, WorkerChangedOut]:
     """It takes no more batches until it is resumed, or restarted. It has finished when its `busy` is 0."""
     asked = _who_may(request)
     changed = workers.drain(worker, reason=body.reason, by=asked.name)
@@ -96,7 +99,9 @@ def drain_worker(request: HttpRequest, worker: Named, body: WorkerReasonIn, idem
 @router.post("/{worker}/resume", response=WorkerChangedOut, summary="Let a drained worker take batches again")
 @may_answer("SCH_403_FORBIDDEN")
 @mutation
-def resume_worker(request: HttpRequest, worker: Named, body: WorkerReasonIn, idempotency_key: Key = None):
+def resume_worker(
+    request: HttpRequest, worker: Named, body: WorkerReasonIn, idempotency_key: Key = None
+) -> tuple[int, WorkerChangedOut]:
     asked = _who_may(request)
     changed = workers.resume(worker, reason=body.reason, by=asked.name)
     return 200, WorkerChangedOut(name=worker, drained=False, changed=changed)

@@ -1,9 +1,9 @@
 """The columns of our tables in Parquet: what COPY is asked for, what Arrow makes of it, and the way back."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import pyarrow as pa
@@ -23,7 +23,7 @@ _ARROW = {
     INTERVAL: pa.int64(),
 }
 # Everything else is kept as PostgreSQL writes it. Python gets what Django would give it.
-_PYTHON = {
+_PYTHON: dict[str, Callable[[Any], object]] = {
     "uuid": UUID,
     "jsonb": lambda text: as_json(json.loads(text)),
     "text": as_text,

@@ -33,8 +33,8 @@ def kinds() -> Iterator[Kind]:
     classes = conf().retention_classes
     default = classes[DEFAULT_CLASS]
     for name, family in sorted(known_classes().items()):
-        one, order = classes.get(name, default), ("biz_key", "task_type", "tenant", "id")
-        yield Kind(TASKS, name, family, "id", "updated_at", order, one.hot, one.cold)
+        one = classes.get(name, default)
+        yield Kind(TASKS, name, family, "id", "updated_at", ("biz_key", "task_type", "tenant", "id"), one.hot, one.cold)
     for name, family, key, moment, order in (
         ("batches", "punctual_past_batch", "finished_at", "finished_at", ("task_type", "finished_at")),
         ("attempts", "punctual_attempt", "id", "finished_at", ("task_id", "id")),

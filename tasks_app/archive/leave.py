@@ -29,7 +29,7 @@ from .manifest import (
     present,
     read_manifests,
 )
-from .place import FAULTS, Place
+from .place import FAULTS, Place, Stored
 from .tally import Tally, tally_of_partition
 from .write import Pulse, read_back, source_of, write_parts
 
@@ -231,7 +231,7 @@ def _forget(place: Place, now: datetime, done: Done) -> Iterator[str]:
 
 def old_folders(place: Place, kind: Kind, now: datetime) -> list[str]:
     """A folder goes when the last that is in it is old enough; one in which nothing was finished, by its name."""
-    folders: dict[str, list] = {}
+    folders: dict[str, list[Stored]] = {}
     for one in place.files(kind.folder):
         folders.setdefault(one.name.rpartition("/")[0], []).append(one)
     before = now - kind.cold
@@ -240,7 +240,7 @@ def old_folders(place: Place, kind: Kind, now: datetime) -> list[str]:
     return [folder for folder, stored in likely.items() if _until(place, folder, stored) <= before]
 
 
-def _until(place: Place, folder: str, stored: list) -> datetime:
+def _until(place: Place, folder: str, stored: list[Stored]) -> datetime:
     ends = [one.until for one in read_manifests(place, stored)]
     return max(ends, default=day_of(folder) + timedelta(days=1))
 

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import NamedTuple, Self
 
 from tasks_app.database import atomic
-from tasks_app.sql import run
+from tasks_app.sql import Row, run
 
 LEASE_SECONDS = 300.0
 RENEW_SECONDS = 20.0
@@ -70,6 +70,6 @@ class _Row(NamedTuple):
     restored: list[str]
 
 
-def _row(row: tuple) -> _Row:
+def _row(row: Row) -> _Row:
     mark, fence, restored = row
     return _Row(mark.hex[:12], fence, restored)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Self
+from typing import Any, Self
 
 from .columns import Column
 from .place import Place, Stored
@@ -49,14 +49,6 @@ class Manifest:
     replaces: list[str]  # files of others whose rows are in these parts, too
     version: int = VERSION
 
-    @property
-    def rows(self) -> int:
-        return sum(part.rows for part in self.parts)
-
-    @property
-    def bytes(self) -> int:
-        return sum(part.bytes for part in self.parts)
-
     def to_json(self) -> bytes:
         told = asdict(self) | {"rows": self.rows, "bytes": self.bytes, "columns": dict(self.columns)}
         return json.dumps(told, default=_iso, indent=1).encode()
@@ -70,6 +62,14 @@ class Manifest:
         columns = [Column(*one) for one in told["columns"].items()]
         del told["rows"], told["bytes"]
         return cls(**told | _instants(told) | {"parts": parts, "columns": columns})
+
+    @property
+    def rows(self) -> int:
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def bytes(self) -> int:
+        return sum(part.bytes for part in self.parts)
 
 
 def folder_of(kind_folder: str, since: datetime) -> str:
@@ -123,7 +123,7 @@ def day_of(folder: str) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-def _instants(told: dict) -> dict[str, datetime]:
+def _instants(told: dict[str, Any]) -> dict[str, datetime]:
     return {name: datetime.fromisoformat(told[name]) for name in ("since", "until")}
 
 

@@ -48,7 +48,8 @@ class Place:
 
     def read(self, name: str) -> bytes:
         with self._files.open_input_stream(self._path(name), compression=None) as file:
-            return file.read()
+            data: bytes = file.read()
+            return data
 
     def open(self, name: str) -> pa.NativeFile:
         return self._files.open_input_file(self._path(name))

@@ -55,7 +55,12 @@ def restore_day(
 
 
 def _restore(
-    place: Place, kind: Kind, folder: str, manifests: list[Manifest], dry_run: bool, progress: Callable | None
+    place: Place,
+    kind: Kind,
+    folder: str,
+    manifests: list[Manifest],
+    dry_run: bool,
+    progress: Callable[[str, int], None] | None,
 ) -> Restored:
     came = there = 0
     names = []

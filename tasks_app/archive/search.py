@@ -5,7 +5,7 @@ every task once. Within a day tasks come in the order of their keys. A filter wi
 file; one with neither key nor time reads everything from the bookmark on until the page is full.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Self
@@ -23,6 +23,8 @@ from .manifest import Manifest, Part, present, read_manifests
 from .place import Place
 
 PAGE = 100
+
+Compare = Callable[[pa.ChunkedArray, object], pa.ChunkedArray]  # where it holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,9 @@ def _in_hot_store() -> tuple[set[str], set[str]]:
 
 
 def _may_hold(part: Part, wanted: ColdFilter) -> bool:
+    least, most = str(part.least), str(part.most)  # keys, by which tasks are sorted
     return (
-        (wanted.key is None or part.least <= wanted.key <= part.most)
+        (wanted.key is None or least <= wanted.key <= most)
         and (wanted.since is None or part.until >= wanted.since)
         and (wanted.until is None or part.since < wanted.until)
     )
@@ -172,26 +175,27 @@ def _group_may_hold(group: pq.RowGroupMetaData, names: list[str], wanted: ColdFi
 def _rows_of(parquet: pq.ParquetFile, group: int, wanted: ColdFilter) -> list[int]:
     """The rows of a group that match; of its columns only those are read that are asked for, the key first."""
     rows: pa.Array | None = None
-    for name, test in _tests(wanted):
+    for name, compare, value in _tests(wanted):
         values = parquet.read_row_group(group, columns=[name]).column(0)
         if rows is not None:
             values = values.take(rows)
-        hits = pc.indices_nonzero(pc.fill_null(test(values), False))
+        hits = pc.indices_nonzero(pc.fill_null(compare(values, value), False))
         rows = hits if rows is None else rows.take(hits)
         if not len(rows):
             break
     if rows is None:
         return list(range(parquet.metadata.row_group(group).num_rows))
-    return rows.to_pylist()
+    found: list[int] = rows.to_pylist()
+    return found
 
 
-def _tests(wanted: ColdFilter) -> Iterator[tuple[str, object]]:
+def _tests(wanted: ColdFilter) -> Iterator[tuple[str, Compare, object]]:
     for name, value in wanted.equal().items():
-        yield name, lambda values, value=value: pc.equal(values, value)
+        yield name, pc.equal, value
     if wanted.since is not None:
-        yield "updated_at", lambda values: pc.greater_equal(values, wanted.since)
+        yield "updated_at", pc.greater_equal, wanted.since
     if wanted.until is not None:
-        yield "updated_at", lambda values: pc.less(values, wanted.until)
+        yield "updated_at", pc.less, wanted.until
 
 
 def _told(

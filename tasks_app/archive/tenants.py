@@ -200,7 +200,7 @@ def remove(table_name: str, keys: Sequence[int], xmins: Sequence[int]) -> int:
 def is_left(tenant: str) -> bool:
     """Whether there is a live task of it, after all: one that came back from the past between two looks."""
     [(found,)] = execute("SELECT EXISTS (SELECT FROM punctual_task WHERE tenant = %(tenant)s)", {"tenant": tenant})
-    return found
+    return bool(found)
 
 
 def counts(tenant: str) -> dict[str, int]:

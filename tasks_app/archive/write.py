@@ -5,16 +5,17 @@ takes the lines from the connection, another parses, compresses and writes what 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psycopg
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tasks_app.database import our_connection
 from tasks_app.sql import execute
@@ -88,7 +89,7 @@ def read_back(place: Place, name: str, expected: Tally, key: str, pulse: Pulse) 
 
 class _Written(NamedTuple):
     tally: Tally
-    bounds: tuple  # since, until, least, most
+    bounds: tuple[Any, Any, Any, Any]  # since, until, least, most, as Arrow has them
 
 
 def slices(name: str) -> Iterator[str]:
@@ -105,7 +106,7 @@ def slices(name: str) -> Iterator[str]:
         yield begin if one == number - 1 else f"{begin} AND ctid < '({(one + 1) * step},0)'::tid"
 
 
-def _groups(connection, source: Source, condition: str) -> Iterator[bytes]:
+def _groups(connection: BaseDatabaseWrapper, source: Source, condition: str) -> Iterator[bytes]:
     """The rows as CSV, in pieces that become a row group each; every message of COPY is a whole row."""
     statement = (
         f"COPY (SELECT {', '.join(column.expression for column in source.columns)}"
@@ -150,11 +151,13 @@ def _arrivals(pgconn: psycopg.pq.abc.PGconn, copy: psycopg.Copy) -> Iterator[tup
             raise psycopg.OperationalError(pgconn.get_error_message())
 
 
-def _write(place: Place, name: str, groups: Iterator[bytes], source: Source, pulse: Pulse) -> _Written | None:
+def _write(
+    place: Place, name: str, groups: Generator[bytes, None, None], source: Source, pulse: Pulse
+) -> _Written | None:
     """One file under its temporary name; None if there are no rows, and then no file."""
     file = _File(place, name, source)
     with closing(groups), ThreadPoolExecutor(1, thread_name_prefix="punctual-archive") as aside:
-        pending: Future | None = None
+        pending: Future[None] | None = None
         try:
             for group in groups:
                 if pending is not None:
@@ -191,7 +194,7 @@ class _File:
         self._note(rows)
 
     def close(self) -> None:
-        if self._writer is not None:
+        if self._writer is not None and self._sink is not None:
             self._writer.close()
             self._sink.close()
 

@@ -230,19 +230,21 @@ def _copy(
         env=way.environment,
         bufsize=BLOCK,
     )
+    output, errors = process.stdout, process.stderr
+    assert output is not None and errors is not None  # both are pipes
     said: list[bytes] = []
-    reader = threading.Thread(target=lambda: said.append(process.stderr.read()), daemon=True)  # type: ignore[union-attr]
+    reader = threading.Thread(target=lambda: said.append(errors.read()), daemon=True)
     reader.start()
     try:
-        while data := process.stdout.read(BLOCK):  # type: ignore[union-attr]
+        while data := output.read(BLOCK):
             copies.write(data)
             progress(copies.bytes)
         process.wait()
     finally:
         end_child(process)
         reader.join(5.0)
-        for pipe in (process.stdout, process.stderr):
-            pipe.close()  # type: ignore[union-attr]
+        for pipe in (output, errors):
+            pipe.close()
     text = b"".join(said).decode(errors="replace").strip()
     if process.returncode != 0:
         raise BackupError(f"pg_basebackup failed with exit status {process.returncode}: {_refusal(text)}")

@@ -92,7 +92,7 @@ def _unfinished(store: Store, bases: Sequence[Base]) -> list[str]:
     return [label for label in sorted(labels) if (began := _began(label)) and now - began > UNFINISHED]
 
 
-def _all_names(store: Store):
+def _all_names(store: Store) -> list[tuple[str, int]]:
     """With those that are being written."""
     path = f"{store.root}/{BASES}"
     return [(name[len(path) + 1 :].removesuffix(TEMPORARY), size) for name, size in store.place.files(path)]

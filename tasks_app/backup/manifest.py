@@ -9,6 +9,7 @@ import hashlib
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from .places import CHUNK
 from .programs import Programs
@@ -48,11 +49,11 @@ def compared(data: Path) -> str:
     return "; ".join(wrong[:SHOWN]) + (f"; and {len(wrong) - SHOWN:,} more" if len(wrong) > SHOWN else "")
 
 
-def _path(one: dict) -> str:
+def _path(one: dict[str, Any]) -> str:
     return one["Path"] if "Path" in one else bytes.fromhex(one["Encoded-Path"]).decode(errors="surrogateescape")
 
 
-def _wrong(file: Path, name: str, one: dict) -> str:
+def _wrong(file: Path, name: str, one: dict[str, Any]) -> str:
     try:
         if file.stat().st_size != one["Size"]:
             return f"{name} has {file.stat().st_size:,} bytes instead of {one['Size']:,}"

@@ -55,7 +55,8 @@ class Store:
         return self.place.read(self._path(name))
 
     def get_json(self, name: str) -> dict[str, Any]:
-        return json.loads(self.get(name))
+        found: dict[str, Any] = json.loads(self.get(name))
+        return found
 
     def size(self, name: str) -> int | None:
         return self.place.size(self._path(name))
@@ -133,7 +134,8 @@ def vacant(urls: Sequence[str] | None, system: str | None = None) -> dict[str, s
 
 def packed(data: bytes) -> bytes:
     """A frame of zstd; several in a row are one stream for whoever unpacks them."""
-    return pa.Codec(_ZSTD, compression_level=1).compress(data, asbytes=True)
+    frame: bytes = pa.Codec(_ZSTD, compression_level=1).compress(data, asbytes=True)
+    return frame
 
 
 def wrap(data: bytes) -> bytes:

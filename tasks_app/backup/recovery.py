@@ -124,7 +124,7 @@ class _Hashed(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size if size >= 0 else None)
+        data: bytes = self._file.read(size if size >= 0 else None)
         self.digest.update(data)
         return data
 

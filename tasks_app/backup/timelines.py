@@ -155,9 +155,10 @@ def written_at(to: datetime, found: list[Timeline]) -> Timeline:
             f"{to.isoformat()} is on {len(lived)} timelines, which are two histories of the same data: "
             f"{_listed(lived)}. Say which one with --timeline."
         )
-    later = min((one for one in found if one.first and one.first.at > to), key=lambda one: one.first.at, default=None)
-    if later is None:
+    begun = [(one.first.at, one) for one in found if one.first is not None and one.first.at > to]
+    if not begun:
         return written_last(found)  # the log ends before, which the restored server will say
+    _, later = min(begun, key=lambda pair: pair[0])
     before = next((one for one in found if one.number == later.parent), None)
     if before is None or before.last is None or before.last.position < later.left_at:
         return later  # nothing was lost between the two: it is how things were when the one before ended

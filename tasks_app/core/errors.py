@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 LONGEST_SECONDS = 36_525 * 86_400  # a hundred years: beyond it a delay or a date is a mistake
 _LONGEST = timedelta(seconds=LONGEST_SECONDS)
@@ -32,7 +33,7 @@ class InvalidConfiguration(PunctualError, ValueError):
 class Conflicting(PunctualError):
     """Something that is there already: `row` is the task or the job, if it could be found, as it was then."""
 
-    def __init__(self, message: str, row: object = None) -> None:
+    def __init__(self, message: str, row: Any = None) -> None:
         super().__init__(message)
         self.row = row
 

@@ -9,10 +9,10 @@ from .errors import InvalidConfiguration
 
 class Routers:
     def __init__(self) -> None:
-        self._routers: dict[str, object] = {}
+        self._routers: dict[str, Any] = {}  # ninja's, which core does not know
         self.says: dict[str, str] = {}  # what the schema says about a tag
 
-    def add(self, prefix: str, router: object, tag: str = "", says: str = "") -> None:
+    def add(self, prefix: str, router: Any, tag: str = "", says: str = "") -> None:
         if not isinstance(prefix, str) or not re.fullmatch(r"/[a-z][a-z0-9-]*", prefix):
             raise InvalidConfiguration(
                 f"the prefix {prefix!r} of a router must be one word of an address, such as '/invoices'."
@@ -22,7 +22,7 @@ class Routers:
         if tag:
             self.says[tag] = says
 
-    def beside(self, taken: set[str]) -> list[tuple[str, object]]:
+    def beside(self, taken: set[str]) -> list[tuple[str, Any]]:
         """All of them, unless one has the prefix of something else."""
         for prefix in self._routers:
             if prefix in taken:

@@ -20,7 +20,7 @@ class Drill:
     since: str  # what the time counts from, in words
     # Does the damage and what an operator, or a tool of theirs, does about it; returns the moment that counts.
     strike: Callable[[Scene], float]
-    prepare: Callable[[Scene], None] = lambda scene: None  # before the load begins
+    prepare: Callable[[Scene], object] = lambda scene: None  # before the load begins
     standby: bool = False  # the database has a synchronous standby
     backup: bool = False  # and is backed up to two places meanwhile
     site: str = ""  # of the beats and workers that work at first

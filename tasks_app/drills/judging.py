@@ -221,11 +221,12 @@ def _missed(figures: Figures, evidence: Evidence, limits: Limits) -> Iterable[st
             yield f"lane {lane} was back after {took:g} s, and the limit is {limits.rto:g} s{behind}"
     if figures.rto_s is None and not figures.rto_by_lane:
         yield "no task was asked for, so nothing can be said"
-    if limits.in_flight is not None and figures.in_flight_s is None:
-        yield "what was running never ran again"
-    elif limits.in_flight is not None and figures.in_flight_s > limits.in_flight:
-        words = f"what was running began again after {figures.in_flight_s:g} s"
-        yield f"{words}, and the limit is {limits.in_flight:g} s"
+    if limits.in_flight is not None:
+        if figures.in_flight_s is None:
+            yield "what was running never ran again"
+        elif figures.in_flight_s > limits.in_flight:
+            words = f"what was running began again after {figures.in_flight_s:g} s"
+            yield f"{words}, and the limit is {limits.in_flight:g} s"
     if figures.rpo_s > limits.rpo:
         yield f"what was committed {figures.rpo_s:g} s before is lost, and the limit is {limits.rpo:g} s"
     elif not limits.rpo and (evidence.gone or evidence.undone):  # however short before, and rounded to 0

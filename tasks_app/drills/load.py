@@ -6,7 +6,7 @@ import itertools
 import random
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from django.db import DatabaseError, InterfaceError
@@ -92,7 +92,7 @@ class Load:
         return self._dice.choice(LANES)
 
 
-def fill(tasks: int, say) -> None:
+def fill(tasks: int, say: Callable[[str], None]) -> None:
     """So many tasks that only lie there, due in days."""
     for first in range(1, tasks + 1, FILLED_AT_ONCE):
         last = min(first + FILLED_AT_ONCE - 1, tasks)

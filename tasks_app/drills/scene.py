@@ -58,7 +58,7 @@ class Scene:
 
     @property
     def backup_places(self) -> list[str]:
-        return list(self.stack.given["backup_urls"])  # type: ignore[call-overload]
+        return list(self.stack.given["backup_urls"])
 
     # While it goes on.
 
@@ -102,7 +102,7 @@ class Scene:
         [(number,)] = execute(
             "SELECT count(*) FROM punctual_shard_lease WHERE holder IS NOT NULL AND holder_name LIKE %s", [f"%:{pid}"]
         )
-        return number
+        return int(number)
 
     def listen(self) -> None:
         """Somebody is told of everything, from before the first task on."""
@@ -162,7 +162,8 @@ class Scene:
         there, effects = self.statuses(), self.effects()
         self.gone = {key: one for key, one in self.load.asked.items() if key not in there}
         self.undone = {one.key: one for one in self.done if one.key not in effects}
-        moments = [one.committed for one in (*self.gone.values(), *self.undone.values())]
+        lost: list[Asked | Done] = [*self.gone.values(), *self.undone.values()]
+        moments = [one.committed for one in lost]
         self.rpo = max(0.0, lost_at - min(moments)) if moments else 0.0
         self.say(
             f"what was committed {self.rpo:.2f} s before is missing: {len(self.gone)} tasks are gone, "
@@ -214,7 +215,7 @@ class Scene:
         if not self.rest:
             return 0
         [(number,)] = execute("SELECT count(*) FROM punctual_task WHERE task_type = %s", [REST])
-        return number
+        return int(number)
 
     def _kept_events(self) -> frozenset[str]:
         rows = execute(

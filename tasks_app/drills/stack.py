@@ -18,12 +18,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tasks_app import embedded
 from tasks_app.embedded import EmbeddedError
-from tasks_app.embedded.postgres import NAME, PORT
+from tasks_app.embedded.postgres import NAME, PORT, Postgres
 from tasks_app.embedded.processes import last_words, spawn, wait_until
 from tasks_app.embedded.standby import Standby
+from tasks_app.embedded.valkey import Valkey
 
 VARIABLE, SETTINGS = "PUNCTUAL_DRILL", "tasks_app.drills.settings"
 READY_SECONDS = 120.0
@@ -72,9 +74,10 @@ class Member:
 @dataclass
 class Stack:
     folder: Path
-    services: embedded.Services
+    postgres: Postgres
+    valkey: Valkey
     standby: Standby | None
-    given: dict[str, object]  # what settings.py reads
+    given: dict[str, Any]  # what settings.py reads
     members: dict[str, Member] = field(default_factory=dict)
 
     @property
@@ -183,13 +186,16 @@ def drill_stack(punctual: Mapping[str, object], *, standby: bool = False, backup
         folder = Path(name)
         folder.chmod(0o711)  # the account of a restored server has to pass through
         services = embedded.start(folder / "home")
-        second = Standby(services.postgres, folder / "standby") if standby else None
+        postgres, valkey = services.postgres, services.valkey
+        assert postgres is not None and valkey is not None  # without being asked otherwise, both are started
+        second = Standby(postgres, folder / "standby") if standby else None
         stack = None
         try:
             if second is not None:
                 second.follow()
                 second.be_synchronous()
-            stack = Stack(folder, services, second, _given(folder, services, second, punctual, backup))
+            servers = [postgres, *([second] if second else [])]
+            stack = Stack(folder, postgres, valkey, second, _given(folder, servers, valkey, punctual, backup))
             _set_up(stack)
             yield stack
         finally:
@@ -202,19 +208,18 @@ def drill_stack(punctual: Mapping[str, object], *, standby: bool = False, backup
 
 
 def _given(
-    folder: Path, services: embedded.Services, standby: Standby | None, punctual: Mapping[str, object], backup: bool
-) -> dict[str, object]:
+    folder: Path, servers: Iterable[Postgres], valkey: Valkey, punctual: Mapping[str, object], backup: bool
+) -> dict[str, Any]:
     places = [folder / "place-a", folder / "place-b"] if backup else []
     for place in places:
         place.mkdir()
-    servers = [services.postgres, *([standby] if standby else [])]
     return {
         "folder": str(folder),
         "name": NAME,
         "user": NAME,
         "hosts": ",".join(str(one.sockets) for one in servers),
         "port": PORT,
-        "redis_url": services.redis_url,
+        "redis_url": valkey.url,
         "secret_key": secrets.token_urlsafe(32),
         "punctual": dict(punctual),
         "backup_urls": [str(place) for place in places],

@@ -51,7 +51,9 @@ def _unusable(error: OperationalError | InterfaceError) -> bool:
 class TerminalCommand(BaseCommand):
     """A command whose output has no control character but breaks of lines, whatever it prints."""
 
-    requires_system_checks = (CHECKS,)  # not those of addresses and pages, which would be imported for them
+    requires_system_checks: tuple[str, ...] = (
+        CHECKS,
+    )  # not those of addresses and pages, which would be imported for them
     reads: tuple[str, ...] = ()  # the verbs that change nothing, so that a standby can answer them
 
     def __init__(self, stdout: TextIO | None = None, stderr: TextIO | None = None, **colours: bool) -> None:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.db import DatabaseError, InterfaceError
 
@@ -29,19 +29,28 @@ class NoAnswer(Exception):
     """The database did not answer in time, or could not be reached."""
 
 
+class _Question(NamedTuple):
+    call: Callable[[], Any]
+    until: float
+    answer: Future[Any]
+
+
+_Questions = queue.SimpleQueue[_Question | threading.Event]  # the event is set when the thread ends
+
+
 class Background:
     """One thread in each process, from the first question on; it has one connection to the database."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process = 0
-        self._questions: queue.SimpleQueue = queue.SimpleQueue()
+        self._questions: _Questions = queue.SimpleQueue()
 
     def ask(self, question: Callable[[], T], until: float) -> T:
         """The answer, if it comes before `until` by the monotonic clock; else NoAnswer."""
-        answer: Future = Future()
+        answer: Future[T] = Future()
         self._begin()
-        self._questions.put((question, until, answer))
+        self._questions.put(_Question(question, until, answer))
         try:
             return answer.result(max(0.0, until - time.monotonic()))
         except TimeoutError:
@@ -64,7 +73,7 @@ class Background:
                 threading.Thread(target=_answer, args=[self._questions], name="punctual-metrics", daemon=True).start()
 
 
-def _answer(questions: queue.SimpleQueue) -> None:
+def _answer(questions: _Questions) -> None:
     while True:
         try:
             asked = questions.get(timeout=IDLE_SECONDS)

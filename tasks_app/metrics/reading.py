@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.metrics import DUE_CUT, DUE_GUESSED
-from tasks_app.core.tenants import INTERNAL_TENANT
-from tasks_app.engine.canary import CANARY
+from tasks_app.core.tenants import CANARY, INTERNAL_TENANT
 from tasks_app.models import Installation, Node
-from tasks_app.sql import run
+from tasks_app.sql import Row, run
 
 Labels = tuple[str, ...]
 BACKUPS = (
@@ -58,12 +57,12 @@ def read() -> Snapshot:
 class _Rows:
     """The rows of read_counts, by what they are."""
 
-    def __init__(self, rows: Iterable[tuple]) -> None:
-        self._kinds: dict[str, list[tuple]] = {}
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._kinds: dict[str, list[Row]] = {}
         for kind, *row in rows:
             self._kinds.setdefault(kind, []).append(tuple(row))
 
-    def _of(self, kind: str) -> list[tuple]:
+    def _of(self, kind: str) -> list[Row]:
         return self._kinds.get(kind, [])
 
     def values(self) -> Iterator[tuple[str, Labels, float]]:

@@ -3,6 +3,9 @@
 The scan itself is in `articles_app/compensation.py`. A beat runs it once a minute.
 """
 
+from argparse import ArgumentParser
+from typing import Any
+
 from django.core.management import call_command
 
 from tasks_app.management.terminal import TerminalCommand
@@ -11,10 +14,10 @@ from tasks_app.management.terminal import TerminalCommand
 class Command(TerminalCommand):
     help = "Finds articles whose audit, publish or offline task is missing or wrong, and repairs them."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="say what is wrong, without repairing it")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         flags = {"dry_run": options["dry_run"], "json": options["json"]}
         call_command("compensate", "articles", **flags, stdout=self.stdout, stderr=self.stderr)

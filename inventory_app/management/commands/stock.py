@@ -5,13 +5,14 @@ Exit code 0: all is well. 1: some lines were not imported, or the coverage has a
 
 import sys
 import time
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from django.db import OperationalError, connection
 
@@ -33,7 +34,7 @@ class Command(TerminalCommand):
     reads = ("coverage",)
     requires_system_checks = (*TerminalCommand.requires_system_checks, CHECKS)
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         importing = verbs.add_parser(
             "import", help="add or rename the products in a CSV file: code,name[,quantity,synced_at]"
@@ -42,7 +43,7 @@ class Command(TerminalCommand):
         coverage = verbs.add_parser("coverage", help="the share synced within the window, and what is to come")
         coverage.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             connection.ensure_connection()
         except OperationalError as error:
@@ -132,7 +133,7 @@ class _Counted:
 class _Bar:
     """On a terminal only; elsewhere it would fill a log."""
 
-    def __init__(self, out, size: int | None) -> None:
+    def __init__(self, out: Any, size: int | None) -> None:
         self._out, self._size, self._shown = out, size, hasattr(out, "isatty") and out.isatty()
 
     def show(self, done: int, products: int) -> None:

@@ -19,7 +19,7 @@ AWAY_SECONDS = 5.0
 
 
 def strike(scene: Scene) -> float:
-    valkey = scene.stack.services.valkey
+    valkey = scene.stack.valkey
     for worker in scene.stack.workers:
         worker.signal(signal.SIGSTOP)
     scene.pause(PILED_SECONDS)

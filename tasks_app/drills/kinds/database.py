@@ -15,7 +15,7 @@ AWAY_SECONDS = 3.0
 
 
 def strike(scene: Scene) -> float:
-    postgres = scene.stack.services.postgres
+    postgres = scene.stack.postgres
     scene.say(f"kill -9 of PostgreSQL and all its processes; it is away for {AWAY_SECONDS:g} s")
     scene.kill_server(postgres)
     scene.pause(AWAY_SECONDS)

@@ -15,13 +15,13 @@ NOTICED_SECONDS = 2.0  # until whoever promotes standbys has noticed
 
 
 def strike(scene: Scene) -> float:
-    from tasks_app.lifecycle.installation import read_installation
+    from tasks_app.lifecycle.installation import noted
 
     standby = scene.stack.standby
     assert standby is not None
-    scene.wait(lambda: read_installation().standbys, "a beat that has seen the standby stream")
+    scene.wait(lambda: noted().standbys, "a beat that has seen the standby stream")
     scene.say("kill -9 of the primary and all its processes")
-    scene.kill_server(scene.stack.services.postgres)
+    scene.kill_server(scene.stack.postgres)
     scene.pause(NOTICED_SECONDS)
     standby.promote()
     scene.say("the standby is promoted")

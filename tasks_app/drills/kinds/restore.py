@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -51,7 +52,7 @@ def prepare_synchronous(scene: Scene) -> None:
     from tasks_app.backup.programs import APPLICATION
 
     backup = prepare(scene, "--synchronous")
-    server = scene.stack.services.postgres
+    server = scene.stack.postgres
     server.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{APPLICATION}'")
     server.execute("SELECT pg_reload_conf()")
     scene.wait(lambda: server.execute(SYNCHRONOUS), "a stream that commits wait for", needs=[backup])
@@ -74,16 +75,16 @@ def _strike(scene: Scene, urls: list[str] | None) -> float:
     stack = scene.stack
     scene.say("kill -9 of PostgreSQL, the broker, all beats and workers, and the stream of the backup")
     lost = time.time()
-    scene.kill_server(stack.services.postgres)
+    scene.kill_server(stack.postgres)
     stack.members["backup"].kill()
     stack.kill_fleet()
-    scene.kill_server(stack.services.valkey)
+    scene.kill_server(stack.valkey)
     scene.load.stop_client()
 
     done = restore(stack.folder / "restored", urls=urls, by="drill", say=scene.say, progress=_progress(scene))
     server = scene.ending.enter_context(served(done))
     scene.ending.callback(stack.stop)  # before the server that they use
-    stack.services.valkey.start()
+    stack.valkey.start()
     stack.lead_to(server.sockets)
     scene.note_what_is_missing(lost)
     scene.say("manage.py quarantine resume; new beats and workers")
@@ -93,7 +94,7 @@ def _strike(scene: Scene, urls: list[str] | None) -> float:
     return lost
 
 
-def _progress(scene: Scene):
+def _progress(scene: Scene) -> Callable[[int, int], None]:
     told = time.monotonic()
 
     def progress(done: int, total: int) -> None:

@@ -318,6 +318,12 @@ def test_the_offline_time_of_a_live_article_moves_its_task_and_none_calls_it_off
     assert not offline_task(article).live
 
 
+@pytest.mark.parametrize("at", [TUESDAY, None])
+def test_what_else_is_wrong_with_a_change_of_the_offline_time_is_not_blamed_on_the_time(at):
+    with pytest.raises(InvalidArticle, match="revision='2' must be the whole number"):
+        lifecycle.change_offline_time(published(), at, actor="bob", revision="2")
+
+
 def test_the_offline_time_of_an_article_that_is_not_live_is_only_its_column():
     article = approved(MONDAY)
 

@@ -17,7 +17,9 @@ def stack(tmp_path, monkeypatch):
     monkeypatch.setattr(drill_stack, "BEATS", 1)
     given = {"folder": str(tmp_path), "name": "none", "user": "none", "hosts": str(tmp_path), "port": 5432}
     given |= {"redis_url": "redis://localhost:1/0", "secret_key": "k", "backup_urls": [], "backup_spool": ""}
-    made = Stack(tmp_path, None, None, given | {"punctual": {"RUN_LEASE_SECONDS": 5.0, "HEARTBEAT_SECONDS": 10.0}})
+    made = Stack(
+        tmp_path, None, None, None, given | {"punctual": {"RUN_LEASE_SECONDS": 5.0, "HEARTBEAT_SECONDS": 10.0}}
+    )
     yield made
     made.stop()
 

@@ -40,8 +40,8 @@ MUTANTS = [
     Mutant(
         "003 §2 a new product comes first",
         PRODUCTS,
-        'left_over = _schedule([{"key": code} for code, _ in never], window, at=first)',
-        'left_over = _schedule([{"key": code} for code, _ in never], window)',
+        'left_over = _schedule([{"key": code} for code in never], window, at=first)',
+        'left_over = _schedule([{"key": code} for code in never], window)',
     ),
     Mutant(
         "003 §2 10 days",

@@ -13,7 +13,7 @@ from tasks_app.embedded.processes import spawn
 
 
 def test_a_process_gets_settings_of_its_own_beside_those_of_all(tmp_path):
-    stack = Stack(tmp_path, None, None, {"punctual": {"RUN_LEASE_SECONDS": 5.0}, "folder": str(tmp_path)})
+    stack = Stack(tmp_path, None, None, None, {"punctual": {"RUN_LEASE_SECONDS": 5.0}, "folder": str(tmp_path)})
 
     def given(**own: object) -> dict:
         return json.loads(stack.env(**own)[VARIABLE])["punctual"]
@@ -24,7 +24,7 @@ def test_a_process_gets_settings_of_its_own_beside_those_of_all(tmp_path):
 
 def test_all_processes_of_a_site_die_and_no_others():
     members = {name: Member(name, _sleeper()) for name in ("beat-a1", "worker-a2", "beat-b1", "backup")}
-    stack = Stack(Path(), None, None, {}, members)
+    stack = Stack(Path(), None, None, None, {}, members)
     try:
         stack.kill_fleet("a")
         assert {name for name, one in members.items() if one.alive} == {"beat-b1", "backup"}
@@ -36,7 +36,7 @@ def test_all_processes_of_a_site_die_and_no_others():
 
 
 def test_a_wait_ends_at_once_if_one_that_it_needs_has_ended_and_names_it_with_its_last_lines(tmp_path):
-    stack = Stack(tmp_path, None, None, {"punctual": {}})
+    stack = Stack(tmp_path, None, None, None, {"punctual": {}})
     members = [
         stack.run("beat-1", "-c", "import signal; signal.pause()"),
         stack.run("worker-1", "-c", "import sys; print('the settings are wrong'); sys.exit(3)"),
