@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.db.models import Q
 
 from tasks_app.core.errors import InvalidTask, NotAllowed, NotThere
@@ -82,7 +83,7 @@ def set_memberships(user: object, wanted: Mapping[str, object], *, source: str, 
                 members.revoke(tenant, row.username, Operator(by or source, reason))
 
 
-def user_named(username: str) -> object:
+def user_named(username: str) -> AbstractBaseUser:
     """NotThere if there is none, or it is inactive."""
     users = get_user_model()
     clean = username.replace("\0", "")[:150]

@@ -1,6 +1,7 @@
 """A job file by its name: YAML or Python, and of a size that people can read."""
 
 from pathlib import Path
+from types import ModuleType
 
 from tasks_app.core.errors import PunctualError
 
@@ -28,7 +29,7 @@ def read(path: str, source: str | None = None) -> JobFile:
     return file_of(yaml().parse(text, path), path, source)
 
 
-def yaml():
+def yaml() -> ModuleType:
     """The module that reads and writes YAML, where it can."""
     try:
         from . import yaml_file
