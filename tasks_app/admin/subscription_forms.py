@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.console.scope import member
-from tasks_app.core.targets import Target, ToFunction, ToQueue, ToStream, ToWebhook, target_of
+from tasks_app.core.targets import STREAM_USUAL, Target, ToFunction, ToQueue, ToStream, ToWebhook, target_of
 from tasks_app.lifecycle.subscriptions import NAME_LENGTH
 from tasks_app.models import Subscription
 
@@ -84,7 +84,7 @@ class SubscriptionForm(SubscriptionOrderForm):
         if member() is not None:
             self._bind_to_tenant()
         if subscription is None:
-            self.initial |= {"sink": Subscription.WEBHOOK, "maxlen": 100_000}
+            self.initial |= {"sink": Subscription.WEBHOOK, "maxlen": STREAM_USUAL}
             return
         del self.fields["name"], self.fields["tenant"]
         target = dict(subscription.target)
@@ -112,7 +112,7 @@ class SubscriptionForm(SubscriptionOrderForm):
             case Subscription.WEBHOOK:
                 return ToWebhook(given["url"])
             case Subscription.STREAM:
-                return ToStream(given["stream"], given["maxlen"] or ToStream.maxlen, given["broker"])
+                return ToStream(given["stream"], given["maxlen"] or STREAM_USUAL, given["broker"])
             case Subscription.QUEUE:
                 return ToQueue(given["broker"], given["queue"])
         return ToFunction(given["function"])
