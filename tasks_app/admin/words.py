@@ -130,7 +130,7 @@ def doing(task: ScheduleTask, now: datetime) -> str:
         case Status.RUNNING:
             run = try_of(task)
             if task.queued:
-                waits = span(max(now - run.claimed_at, timedelta(0)))
+                waits = span(max(now - (run.claimed_at or now), timedelta(0)))
                 return gettext("It was claimed {time} ago, and waits for a worker.").format(time=waits)
             if run.started_at is None:
                 return gettext("Its batch is gone: a beat makes it due again within ten minutes.")
