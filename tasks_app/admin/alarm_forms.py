@@ -1,9 +1,11 @@
 """What people type into the pages of alarms: a rule, a channel, and an order with its reason."""
 
 from contextlib import suppress
+from typing import Any
 from uuid import uuid4
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.console.scope import member, whose
@@ -32,7 +34,7 @@ class AlarmOrderForm(forms.Form):
     operation = forms.UUIDField(widget=forms.HiddenInput)
     revision = forms.IntegerField(widget=forms.HiddenInput, required=False, min_value=0, max_value=2**31 - 1)
 
-    def __init__(self, *args, initial: dict | None = None, **kwargs) -> None:
+    def __init__(self, *args: Any, initial: dict[str, Any] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, initial={"operation": uuid4()} | (initial or {}), **kwargs)
 
 
@@ -74,7 +76,9 @@ class AlarmRuleForm(AlarmOrderForm):
         (gettext_lazy("Why"), ("reason",)),
     )
 
-    def __init__(self, data, *, rule: AlarmRule | None, initial: dict | None = None) -> None:
+    def __init__(
+        self, data: QueryDict | None, *, rule: AlarmRule | None, initial: dict[str, Any] | None = None
+    ) -> None:
         usual = {"repeat_minutes": 30, "quiet_minutes": 10, "enabled": True} | (initial or {})
         super().__init__(data, initial=_of_rule(rule) if rule else usual)
         known = AlarmChannel.objects.filter(**whose()).order_by("name").values_list("id", "name", "tenant", "kind")
@@ -92,7 +96,7 @@ class AlarmRuleForm(AlarmOrderForm):
             self.fields["channels"].required = not self.kept
 
     @property
-    def groups(self) -> list:
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         return [(words, [self[name] for name in names if name in self.fields]) for words, names in self.GROUPS]
 
     @property
@@ -127,7 +131,7 @@ class AlarmChannelForm(AlarmOrderForm):
     enabled = forms.BooleanField(label=gettext_lazy("It is on"), required=False)
     field_order = ("name", "tenant", "kind", "url", "to", "most_per_hour", "enabled", "reason", "operation", "revision")
 
-    def __init__(self, data, *, channel: AlarmChannel | None) -> None:
+    def __init__(self, data: QueryDict | None, *, channel: AlarmChannel | None) -> None:
         super().__init__(data, initial=_of_channel(channel))
         if member() is not None:  # mail goes out in the installation's name: its operators say to whom
             del self.fields["to"]
@@ -145,7 +149,7 @@ class AlarmChannelForm(AlarmOrderForm):
                 )
 
     @property
-    def values(self) -> dict:
+    def values(self) -> dict[str, Any]:
         """The fields of a channel that were typed in."""
         given = {name: self.cleaned_data[name] for name in ("name", "most_per_hour", "enabled")}
         if "kind" in self.fields:
@@ -161,7 +165,7 @@ class AlarmChannelForm(AlarmOrderForm):
         return ChannelRequest(**self.values)
 
 
-def _of_rule(rule: AlarmRule) -> dict:
+def _of_rule(rule: AlarmRule) -> dict[str, Any]:
     plain = (
         "name",
         "enabled",
@@ -180,7 +184,7 @@ def _of_rule(rule: AlarmRule) -> dict:
     }
 
 
-def _of_channel(channel: AlarmChannel | None) -> dict:
+def _of_channel(channel: AlarmChannel | None) -> dict[str, Any]:
     """Without the address, which may be a secret; the people who get mail are none."""
     if channel is None:
         return {"most_per_hour": USUAL_PER_HOUR, "enabled": True}

@@ -1,14 +1,16 @@
 """The pages of alarms: what is wrong now and was before, the rules that found it, and the channels that are told."""
 
 from collections.abc import Callable
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
 from django.db import OperationalError
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
@@ -16,7 +18,7 @@ from tasks_app.console.scope import member, seen, whose, working_in
 from tasks_app.console.site import console
 from tasks_app.core.errors import NotThere, PunctualError
 from tasks_app.engine.operations import alarms as operations
-from tasks_app.engine.operations.jobs import once
+from tasks_app.engine.operations.jobs import Done, once
 from tasks_app.engine.watch.alarm_browse import (
     IncidentFilter,
     alerts_of_channel,
@@ -35,10 +37,11 @@ from tasks_app.pages.said import in_language
 from tasks_app.pages.typed import take_back
 
 from .alarm_forms import LARGEST, AlarmChannelForm, AlarmOrderForm, AlarmRuleForm
-from .rights import LookOnly, may_operate_alarms, may_view, may_view_alarms, may_view_jobs, requires
+from .rights import LookOnly, View, may_operate_alarms, may_view, may_view_alarms, may_view_jobs, requires
 
 PAGE = 50
 SHOWN = 500
+Found = TypeVar("Found", bound=Model)
 RULES, RULE = "tasks_app_alarmrule_changelist", "tasks_app_alarmrule_change"
 CHANNELS, CHANNEL = "tasks_app_alarmchannel_changelist", "tasks_app_alarmchannel_change"
 
@@ -48,30 +51,32 @@ class AlarmPages(LookOnly, ModelAdmin):
 
     title = ""
 
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_alarms(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_alarms(request)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_operate_alarms(request)
 
-    def paths(self, *pages: tuple[str, Callable, str]) -> list:
+    def paths(self, *pages: tuple[str, View, str]) -> list[URLPattern]:
         return [
             path(where, self.admin_site.admin_view(view), name=f"tasks_app_{self.opts.model_name}_{name}")
             for where, view, name in pages
         ]
 
-    def page(self, request: HttpRequest, title: str = "", **more: object) -> dict:
-        return (
-            self.admin_site.each_context(request)
-            | {"opts": self.opts, "title": title or self.title, "may_operate": may_operate_alarms(request)}
-            | more
-        )
+    def page(self, request: HttpRequest, title: str = "", **more: object) -> dict[str, Any]:
+        return {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": title or self.title,
+            "may_operate": may_operate_alarms(request),
+            **more,
+        }
 
     def confirmed(
-        self, request: HttpRequest, title: str, will: str, back: str, act: Callable[[Operator, dict], object]
+        self, request: HttpRequest, title: str, will: str, back: str, act: Callable[[Operator, dict[str, Any]], object]
     ) -> HttpResponse | None:
         """The page that asks for a reason; None if it was given and the deed is done."""
         form = AlarmOrderForm(request.POST or None)
@@ -85,7 +90,7 @@ class AlarmPages(LookOnly, ModelAdmin):
 class AlarmRuleAdmin(AlarmPages):
     title = gettext_lazy("Alarm rules")
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         return self.paths(
             ("", self.changelist_view, "changelist"),
             ("add/", self.add_view, "add"),
@@ -94,7 +99,7 @@ class AlarmRuleAdmin(AlarmPages):
         )
 
     @requires(may_view_alarms)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         found = list(AlarmRule.objects.filter(**whose()).order_by("tenant", "name")[:SHOWN])
         names = _channel_names()
@@ -114,7 +119,9 @@ class AlarmRuleAdmin(AlarmPages):
         return TemplateResponse(request, "tasks_app/alarm_rules.html", context)
 
     @requires(may_operate_alarms)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         return self._form_page(request, None)
 
     @requires(may_operate_alarms)
@@ -149,7 +156,7 @@ class AlarmRuleAdmin(AlarmPages):
 class AlarmChannelAdmin(AlarmPages):
     title = gettext_lazy("Alarm channels")
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         return self.paths(
             ("", self.changelist_view, "changelist"),
             ("add/", self.add_view, "add"),
@@ -160,7 +167,7 @@ class AlarmChannelAdmin(AlarmPages):
         )
 
     @requires(may_view_alarms)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         found = list(AlarmChannel.objects.filter(**whose()).defer("target").order_by("tenant", "name")[:SHOWN])
         context = self.page(request, found=found, shown=SHOWN if len(found) == SHOWN else None)
@@ -175,7 +182,9 @@ class AlarmChannelAdmin(AlarmPages):
         return TemplateResponse(request, "tasks_app/alarm_channel.html", context)
 
     @requires(may_operate_alarms)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         form = AlarmChannelForm(request.POST or take_back(request), channel=None)
         if request.method == "POST" and form.is_valid():
             tenant = form.cleaned_data["tenant"] or None
@@ -257,17 +266,17 @@ class IncidentFilterForm(forms.Form):
 class AlarmIncidentAdmin(AlarmPages):
     title = gettext_lazy("Incidents")
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         return self.paths(
             ("", self.changelist_view, "changelist"),
             ("<int:incident_id>/", self.incident_view, "change"),
         )
 
     @requires(may_view_alarms)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request, IncidentFilterForm.base_fields)
         form = IncidentFilterForm(request.GET)
         context = self.page(request, form=form, found=None)
@@ -303,7 +312,7 @@ class AlarmIncidentAdmin(AlarmPages):
         return TemplateResponse(request, "tasks_app/alarm_incident.html", context)
 
 
-def done(request: HttpRequest, form: AlarmOrderForm, deed: Callable[[Operator], object]) -> object:
+def done(request: HttpRequest, form: AlarmOrderForm, deed: Callable[[Operator], Done]) -> Done | bool:
     """What the deed says, or True if this form was sent before; False, and the form says why, if it can't be done."""
     try:
         by = _operator(request, form.cleaned_data["reason"], operation=form.cleaned_data["operation"])
@@ -345,7 +354,7 @@ def _plain(value: object) -> object:
     return sorted(value) if isinstance(value, list | tuple) else value
 
 
-def _asked_for(request: HttpRequest) -> dict:
+def _asked_for(request: HttpRequest) -> dict[str, Any]:
     """What another page suggests for a new rule, in its address."""
     suggested = AlarmOrderSuggestion(request.GET)
     return {name: value for name, value in suggested.cleaned_data.items() if value} if suggested.is_valid() else {}
@@ -364,8 +373,8 @@ _NOT_THERE = {
 }
 
 
-def _found(model: type, number: int, noun: str):
-    row = seen(model.objects.filter(id=number).first() if number <= LARGEST else None)
+def _found(model: type[Found], number: int, noun: str) -> Found:
+    row: Found | None = seen(model.objects.filter(id=number).first() if number <= LARGEST else None)
     if row is None:
         raise Http404(str(_NOT_THERE[noun]))
     return row

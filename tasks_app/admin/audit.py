@@ -1,10 +1,14 @@
 """What operators did, the latest first: by who, what, whose, when and why."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.core.exceptions import BadRequest
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
@@ -24,19 +28,21 @@ PAGE = 50
 
 @admin.register(AuditEntry, site=console())
 class AuditEntryAdmin(LookOnly, ModelAdmin):
-    def get_queryset(self, request):
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
         """Who logged in from where is for those who may see the users."""
         return super().get_queryset(request).filter(**whose()).exclude(verb__in=hidden_verbs(request))
 
     @requires(may_view)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request, (*AuditForm.base_fields, "after", "looked"))
         context = self.admin_site.each_context(request) | {"title": gettext("Audit entries"), "opts": self.opts}
         context |= _listed(request) | {"proof": read_audit() if working_in() is None else None}
         return TemplateResponse(request, "tasks_app/entry_list.html", context)
 
     @requires(may_view)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         entry = self.get_queryset(request).filter(id=int(object_id)).first() if _is_id(object_id) else None
         if entry is None:
             raise Http404(gettext("There is no audit entry {object_id!r}.").format(object_id=object_id[:40]))
@@ -49,7 +55,7 @@ class AuditEntryAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/entry.html", context)
 
 
-def _listed(request: HttpRequest) -> dict:
+def _listed(request: HttpRequest) -> dict[str, Any]:
     form, after, looked = AuditForm(request.GET), request.GET.get("after", ""), request.GET.get("looked", "")
     if after and not _is_id(after):
         raise BadRequest(gettext("{after!r} is no place in this list; begin at its start.").format(after=after[:40]))
@@ -65,7 +71,7 @@ def _listed(request: HttpRequest) -> dict:
     }
 
 
-def _about(entry: AuditEntry) -> str:
+def _about(entry: AuditEntry) -> str | SafeString:
     url = link_of(entry)
     return format_html('<a href="{}">{}</a>', url, entry.subject) if url else entry.subject
 

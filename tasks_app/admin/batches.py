@@ -1,5 +1,6 @@
 """Batches: which are open, which finished lately, and what is in one."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
@@ -26,7 +27,7 @@ TASKS_SHOWN = 100
 @admin.register(TaskBatch, site=console())
 class TaskBatchAdmin(LookOnly, ModelAdmin):
     @requires(may_view_platform)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         batches = AnyBatch.objects.defer("lateness")
         context = self.admin_site.each_context(request) | {
@@ -40,7 +41,9 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/batches.html", context)
 
     @requires(may_view_platform)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         batch = _batch(object_id)
         context = (
             self.admin_site.each_context(request)
@@ -65,7 +68,8 @@ class TaskBatchAdmin(LookOnly, ModelAdmin):
 
 def _batch(object_id: str) -> AnyBatch:
     try:
-        return AnyBatch.objects.get(batch_no=UUID(object_id))
+        found: AnyBatch = AnyBatch.objects.get(batch_no=UUID(object_id))
+        return found
     except (ValueError, AnyBatch.DoesNotExist):
         raise Http404(
             gettext("There is no batch {object_id!r}; finished ones are kept for {days:g} days.").format(

@@ -1,14 +1,16 @@
 """The pages of calendars: the list, one with its days and the jobs that keep it, the form, and the deletion."""
 
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 from django import forms
 from django.contrib import admin, messages
 from django.db import OperationalError
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
@@ -17,12 +19,12 @@ from tasks_app.console.scope import whose
 from tasks_app.console.site import console
 from tasks_app.core.calendars import WEEKDAYS
 from tasks_app.core.errors import NotThere, PunctualError
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.engine.operations import calendars
-from tasks_app.engine.operations.jobs import once
+from tasks_app.engine.operations.jobs import Done, once
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import AuditEntry, Calendar, JobDefinition
 from tasks_app.models.calendar import CALENDAR_NAME_LENGTH
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.typed import take_back
@@ -49,7 +51,7 @@ class CalendarOrderForm(forms.Form):
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"initial": {"operation": uuid4()}} | kwargs)
 
 
@@ -76,7 +78,7 @@ class CalendarForm(CalendarOrderForm):
     left_out: tuple[str, ...] = ()  # sentences about what the file has and the calendar can't have
     field_order = ("tenant", "name", "weekdays", "days_off", "ics", "working_days", "reason", "operation", "revision")
 
-    def __init__(self, *args, calendar: Calendar | None = None, **kwargs) -> None:
+    def __init__(self, *args: Any, calendar: Calendar | None = None, **kwargs: Any) -> None:
         initial = {"operation": uuid4(), "weekdays": [6, 7]}
         if calendar is not None:
             initial |= {"name": calendar.name, "weekdays": calendar.weekdays, "revision": calendar.revision}
@@ -85,8 +87,8 @@ class CalendarForm(CalendarOrderForm):
         if calendar is not None:
             del self.fields["tenant"]  # it stays where it is
 
-    def clean(self) -> dict:
-        given = super().clean()
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean()
         file = given.get("ics")
         if file is not None and "days_off" in given:
             try:
@@ -99,7 +101,7 @@ class CalendarForm(CalendarOrderForm):
         return given
 
     @property
-    def given(self) -> dict:
+    def given(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in ("name", "weekdays", "days_off", "working_days")}
 
     def blame(self, error: PunctualError) -> None:
@@ -110,16 +112,16 @@ class CalendarForm(CalendarOrderForm):
 
 @admin.register(Calendar, site=console())
 class CalendarAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_jobs(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_jobs(request)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_operate_jobs(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("<int:calendar_id>/edit/", self.edit_view, "edit"),
             ("<int:calendar_id>/remove/", self.remove_view, "remove"),
@@ -128,10 +130,10 @@ class CalendarAdmin(LookOnly, ModelAdmin):
             path(where, self.admin_site.admin_view(view), name=f"tasks_app_calendar_{name}")
             for where, view, name in pages
         ]
-        return own + super().get_urls()
+        return [*own, *super().get_urls()]
 
     @requires(may_view_jobs)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         found = list(Calendar.objects.filter(**whose()).order_by("tenant", "name")[:SHOWN])
         rows = [(one, ", ".join(gettext(WEEKDAYS[day - 1]) for day in one.weekdays)) for one in found]
@@ -139,7 +141,9 @@ class CalendarAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/calendars.html", context)
 
     @requires(may_view_jobs)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         calendar = _calendar(object_id)
         context = self.page(request) | {"title": calendar.name, "original": calendar, "calendar": calendar}
         context["weekdays"] = ", ".join(gettext(WEEKDAYS[day - 1]) for day in calendar.weekdays)
@@ -150,7 +154,9 @@ class CalendarAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/calendar.html", context)
 
     @requires(may_operate_jobs)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         return self._form_page(request, None)
 
     @requires(may_operate_jobs)
@@ -183,15 +189,16 @@ class CalendarAdmin(LookOnly, ModelAdmin):
                     request,
                     " ".join([gettext("{name} was saved.").format(name=form.cleaned_data["name"]), *form.left_out]),
                 )
-                known = isinstance(saved, Calendar)
-                return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
+                where = console_url(ONE, saved.id) if isinstance(saved, Calendar) else console_url(LIST)
+                return HttpResponseRedirect(where)
         title = gettext("New calendar") if calendar is None else gettext("Edit: {name}").format(name=calendar.name)
         context = self.page(request) | {"title": title, "form": form, "calendar": calendar}
         return TemplateResponse(request, "tasks_app/calendar_form.html", context, status=status)
 
-    def page(self, request: HttpRequest) -> dict:
+    def page(self, request: HttpRequest) -> dict[str, Any]:
         """What every page of ours needs."""
-        return self.admin_site.each_context(request) | {
+        return {
+            **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": gettext("Calendars"),
             "may_operate": may_operate_jobs(request),
@@ -208,7 +215,7 @@ def _save(form: CalendarForm, calendar: Calendar | None, operator: Operator) -> 
     return calendars.edit_calendar(calendar.id, form.given, operator, tenant=calendar.tenant, revision=revision)
 
 
-def _carried_out(form: CalendarOrderForm, deed: Callable[[Operator], object], request: HttpRequest) -> object:
+def _carried_out(form: CalendarOrderForm, deed: Callable[[Operator], Done], request: HttpRequest) -> Done | bool:
     """What the deed says, or True if this form was sent before; False, and the form says why, if it can't be done."""
     try:
         operator = Operator(request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"])
@@ -232,8 +239,9 @@ def _lines(days: dict[str, str]) -> str:
     return "\n".join(f"{day} {note}".rstrip() for day, note in sorted(days.items()))
 
 
-def _calendar(object_id: object) -> Calendar:
+def _calendar(object_id: int | str) -> Calendar:
     try:
-        return Calendar.objects.get(id=int(object_id), **whose())
+        found: Calendar = Calendar.objects.get(id=int(object_id), **whose())
+        return found
     except (ValueError, OverflowError, Calendar.DoesNotExist):
         raise Http404(gettext("There is no calendar {object_id!r}.").format(object_id=str(object_id)[:40])) from None

@@ -1,7 +1,8 @@
 """The campaigns: a list, a page of each with its progress, and orders: pause, resume, cancel, another pace."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
@@ -9,7 +10,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
 
@@ -39,7 +40,7 @@ from .words import DONE, FOUND, KINDS, LEFT, MADE, move_words, split
 
 PAGE = 50
 ENTRIES = 50
-ORDERS = {
+ORDERS: dict[str, tuple[Callable[..., tuple[Campaign, bool]], str, str]] = {
     "pause": (
         verbs.pause,
         gettext_lazy("Pause"),
@@ -90,7 +91,7 @@ class PaceForm(forms.Form):
     most_running = most_running_field()
     reason = reason_field()
 
-    def __init__(self, campaign: Campaign, *args, **kwargs) -> None:
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, initial={"rate": campaign.rate, "most_running": campaign.most_running}, **kwargs)
         if campaign.kind not in RELEASES:
             del self.fields["most_running"]
@@ -98,20 +99,22 @@ class PaceForm(forms.Form):
 
 @admin.register(Campaign, site=console())
 class CampaignAdmin(LookOnly, ModelAdmin):
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("<int:campaign>/<str:verb>/order/", self.order_view, "campaign_order"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
-        return own + super().get_urls()
+        return [*own, *super().get_urls()]
 
     @requires(may_view)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request, (*FilterForm.base_fields, "after"))
         return TemplateResponse(request, "tasks_app/campaigns.html", self._page(request) | _listed(request))
 
     @requires(may_view)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         campaign = _campaign(object_id)
         entries = AuditEntry.objects.filter(subject=f"campaign {campaign.id}").order_by("-created_at", "-id")[:ENTRIES]
         context = self._page(request) | _told(request, campaign)
@@ -157,11 +160,11 @@ class CampaignAdmin(LookOnly, ModelAdmin):
         }
         return TemplateResponse(request, "tasks_app/campaign_order.html", context, status=400 if form.is_bound else 200)
 
-    def _page(self, request: HttpRequest) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": gettext("Campaigns")}
+    def _page(self, request: HttpRequest) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": gettext("Campaigns")}
 
 
-def _listed(request: HttpRequest) -> dict:
+def _listed(request: HttpRequest) -> dict[str, Any]:
     form, after = FilterForm(request.GET), request.GET.get("after", "")
     if after and not re.fullmatch("[1-9][0-9]{0,17}", after):
         raise BadRequest(gettext("{after!r} is no place in this list; begin at its start.").format(after=after[:40]))
@@ -176,7 +179,7 @@ def _listed(request: HttpRequest) -> dict:
     }
 
 
-def _told(request: HttpRequest, campaign: Campaign) -> dict:
+def _told(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
     acted, left = split(campaign.counts)
     gone = campaign.counts.get(GONE, 0)
     return {

@@ -3,11 +3,13 @@
 Made of parts as the overview is. From here a lane is paused and resumed.
 """
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
 
@@ -43,7 +45,7 @@ class LaneForm(forms.Form):
 
 @admin.register(Node, site=console())
 class FleetAdmin(LookOnly, ModelAdmin):
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("health/", self.health_view, "health"),
             ("lane/<str:lane>/", self.lane_view, "lane"),
@@ -55,7 +57,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
 
     @requires(may_view_platform)
     @shared
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         found = _read(request)
         context = self.page(request) | found | {"may_read_api": may_read_api(request)}
@@ -101,8 +103,8 @@ class FleetAdmin(LookOnly, ModelAdmin):
     def worker_order_view(self, request: HttpRequest, name: str, verb: str) -> HttpResponse:
         return workers.order(self, request, name.replace("\0", ""), verb)
 
-    def page(self, request: HttpRequest) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": gettext("Fleet")}
+    def page(self, request: HttpRequest) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": gettext("Fleet")}
 
 
 def _by_somebody(view: LaneStatus) -> bool:
@@ -131,7 +133,7 @@ def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse 
     return HttpResponseRedirect(console_url("tasks_app_node_changelist"))
 
 
-def _read(request: HttpRequest) -> dict:
+def _read(request: HttpRequest) -> dict[str, Any]:
     found = overview.look_at(request)
     status = found.answer.status
     return overview.told(request, found) | {
@@ -149,7 +151,7 @@ def _holders(status: SchedulerStatus) -> list[tuple[str | None, list[ShardView]]
     return sorted(held.items(), key=lambda one: one[0] or "")
 
 
-def _told(one: Takeover) -> dict:
+def _told(one: Takeover) -> dict[str, Any]:
     words = TAKEN[one.how].format(one.from_whom or gettext("somebody"))
     return {"seconds_ago": one.seconds_ago, "holder": one.holder, "words": words, "shards": sorted(one.shards)}
 

@@ -1,10 +1,12 @@
 """The page of the load forecast: what fires in each minute of the next day, by lane and by hour; and a word after a job
 was saved that makes a peak worse."""
 
-from typing import NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.core.firing_load import FiringLoad
@@ -32,7 +34,7 @@ class HourRow(NamedTuple):
     at: str
 
 
-def read(request: HttpRequest) -> dict:
+def read(request: HttpRequest) -> dict[str, Any]:
     found = load_forecast()
     lanes = [lane for lane, minutes in found.load.lanes.items() if any(minutes)]
     with speaking(request):
@@ -49,7 +51,7 @@ def read(request: HttpRequest) -> dict:
     }
 
 
-def advice_after(job: JobDefinition, was: JobDefinition | None) -> str | None:
+def advice_after(job: JobDefinition, was: JobDefinition | None) -> str | SafeString | None:
     """What to tell whoever has saved it, with the way to a form that has the jitter filled in."""
     advice = advice_for(job, was)
     if advice is None:
@@ -93,7 +95,7 @@ def _chart(found: LoadForecast, lanes: list[str]) -> Chart:
 def _hours(load: FiringLoad, lanes: list[str]) -> list[HourRow]:
     """By the hours of the clock, the first and the last of which may be parts of one."""
     total = load.total
-    hours: dict = {}
+    hours: dict[datetime, list[int]] = {}
     for minute in range(len(total)):
         hours.setdefault(load.at(minute).replace(minute=0), []).append(minute)
     sums = {hour: [sum(load.lanes[lane][m] for m in minutes) for lane in lanes] for hour, minutes in hours.items()}

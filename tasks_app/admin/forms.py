@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
@@ -17,6 +18,7 @@ from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.moves import read_span
 from tasks_app.core.states import Status
+from tasks_app.core.tenants import TENANT_LENGTH
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.watch.audit_browse import AuditFilter
 from tasks_app.engine.watch.browse import DUE, Bookmark, Filter
@@ -25,7 +27,7 @@ from tasks_app.lifecycle.audit import ACTOR_LENGTH, REASON_LENGTH
 from tasks_app.lifecycle.campaigns.begin import LANE, OWN_LANE
 from tasks_app.lifecycle.operate import Verb, checked_move
 from tasks_app.lifecycle.request import checked_instant
-from tasks_app.models.schedule_task import KEY_LENGTH, TENANT_LENGTH
+from tasks_app.models.schedule_task import KEY_LENGTH
 
 from .words import VERBS
 
@@ -77,7 +79,7 @@ class UtcField(forms.Field):
 class TenantField(forms.CharField):
     """A tenant; of somebody who works in one it is that, and no other can be sent."""
 
-    def __init__(self, **kwargs) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"max_length": TENANT_LENGTH, "label": gettext_lazy("Tenant")} | kwargs)
 
     def get_bound_field(self, form: forms.Form, field_name: str) -> forms.BoundField:
@@ -91,7 +93,8 @@ class TenantField(forms.CharField):
     def clean(self, value: object) -> str:
         own = working_in()
         if own is None:
-            return super().clean(value)
+            typed: str = super().clean(value)
+            return typed
         if value not in (None, "", own):
             raise forms.ValidationError(gettext("You work in tenant {tenant}, and in no other.").format(tenant=own))
         return own
@@ -101,7 +104,8 @@ class LaneField(forms.ChoiceField):
     """A lane; of somebody who works in one tenant one that is open to them."""
 
     def clean(self, value: object) -> str:
-        lane, asked = super().clean(value), member()
+        lane: str = super().clean(value)
+        asked = member()
         if asked is not None and lane and lane != OWN_LANE:
             try:
                 asked.refuse_closed_lane(lane)
@@ -152,7 +156,7 @@ def lane_field() -> LaneField:
     )
 
 
-def pace_of(given: dict) -> Pace:
+def pace_of(given: dict[str, Any]) -> Pace:
     """Of a form with some of the fields above."""
     return Pace(given.get("cap") or CAP, given.get("rate"), given.get("lane") or LANE, given.get("most_running"))
 
@@ -175,7 +179,7 @@ class FilterForm(forms.Form):
     until = UtcField(label=gettext_lazy("Until (UTC)"), required=False)
     cold = forms.BooleanField(label=gettext_lazy("The archive too: slower"), required=False)
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["key"].widget.attrs |= {"placeholder": "article-42 or article-*", "autocomplete": "off"}
         self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
@@ -186,7 +190,7 @@ class FilterForm(forms.Form):
         else:
             del self.fields["cold"]
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         cleaned = _in_order(self, super().clean())
         if cleaned.get("cold") and not self.errors:
             try:
@@ -198,15 +202,15 @@ class FilterForm(forms.Form):
     @property
     def filter(self) -> Filter:
         given = self.cleaned_data
-        when, key = given["when"] or "due", given["key"] or None
-        begins = key is not None and key.endswith("*")
+        when, typed = given["when"] or "due", given["key"] or ""
+        key, begin = ("", typed[:-1]) if typed.endswith("*") else (typed, None)
         return Filter(
             tenant=given["tenant"] or None,
             state=given["state"] or None,
             task_type=given["type"] or None,
             lane=given["lane"] or None,
-            key=None if begins else key,
-            key_prefix=key[:-1] if begins else None,
+            key=key or None,
+            key_prefix=begin,
             job=given["job"],
             **{f"{when}_from": given["since"], f"{when}_to": given["until"]},
         )
@@ -244,15 +248,15 @@ class AuditForm(forms.Form):
     until = UtcField(label=gettext_lazy("Until (UTC)"), required=False)
     each = forms.BooleanField(label=gettext_lazy("Each task of an order"), required=False)
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["subject"].widget.attrs |= {"placeholder": "job 7 or lane low", "autocomplete": "off"}
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         return _in_order(self, super().clean())
 
     def filter(self, hidden: Collection[str]) -> AuditFilter:
-        given = {name: value or None for name, value in self.cleaned_data.items()}
+        given: dict[str, Any] = {name: value or None for name, value in self.cleaned_data.items()}
         each, task = given.pop("each"), given.pop("task")
         # Where only one tenant's entries are shown, the order that a task is a part of may be none of them.
         one_by_one = each or task or given["subject"] or given["tenant"] or working_in() is not None
@@ -304,8 +308,8 @@ class BulkForm(forms.Form):
     def clean_operation(self) -> UUID:
         return self.cleaned_data["operation"] or uuid4()
 
-    def clean(self) -> dict:
-        cleaned = super().clean()
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean()
         if cleaned.get("scope") == self.CHOSEN and not cleaned.get("ids") and "ids" not in self.errors:
             self.add_error("ids", self.NONE)
         return cleaned
@@ -326,7 +330,7 @@ class OrderForm(BulkForm):
 class SpanField(forms.CharField):
     """A length of time, such as +2h or -15min."""
 
-    def __init__(self, placeholder: str, **kwargs) -> None:
+    def __init__(self, placeholder: str, **kwargs: Any) -> None:
         super().__init__(required=False, max_length=40, **kwargs)
         self.widget.attrs |= {"placeholder": placeholder, "autocomplete": "off"}
 
@@ -345,7 +349,7 @@ class ConfirmedForm(forms.Form):
 
     confirm = forms.CharField(required=False, max_length=20)
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["confirm"].widget.attrs |= {"autocomplete": "off", "inputmode": "numeric"}
 
@@ -379,8 +383,8 @@ class ManyForm(ConfirmedForm):
         pace = pace_of(self.cleaned_data)
         return pace._replace(cap=max(self.most, min(pace.cap, CONFIRM_ABOVE)))
 
-    def clean(self) -> dict:
-        cleaned = super().clean()
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean()
         self.refuse_unconfirmed(self.most)
         return cleaned
 
@@ -392,8 +396,8 @@ class ReasonForm(ManyForm, OrderForm):
     by = SpanField("+2h, -15min", label=gettext_lazy("Or later (+) or earlier (-) by"))
     over = SpanField("1h", label=gettext_lazy("Spread over, from the new time or from now on"))
 
-    def clean(self) -> dict:
-        cleaned = super().clean()
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean()
         cleaned["move"] = None
         if cleaned.get("verb") is Verb.MOVE and not self.errors.keys() & {"at", "by", "over"}:
             if not any(cleaned[name] for name in ("at", "by", "over")):
@@ -412,17 +416,17 @@ class UndoForm(ConfirmedForm):
     operation = forms.UUIDField(widget=forms.HiddenInput)
     reason = reason_field()
 
-    def __init__(self, number: int, *args, **kwargs) -> None:
+    def __init__(self, number: int, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, initial={"operation": uuid4()}, **kwargs)
         self.number = number
 
-    def clean(self) -> dict:
-        cleaned = super().clean()
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean()
         self.refuse_unconfirmed(self.number)
         return cleaned
 
 
-def _in_order(form: forms.Form, cleaned: dict) -> dict:
+def _in_order(form: forms.Form, cleaned: dict[str, Any]) -> dict[str, Any]:
     since, until = cleaned.get("since"), cleaned.get("until")
     if since and until and until <= since:
         form.add_error("until", gettext("It must be later than the start."))

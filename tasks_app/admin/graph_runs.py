@@ -1,15 +1,17 @@
 """Runs of graphs: a list, a page of each with the picture of what waits for whom, and the order to run it again."""
 
 import re
+from typing import Any
 from urllib.parse import urlencode
 from uuid import uuid4
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest, PermissionDenied
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
@@ -59,7 +61,7 @@ class RerunForm(forms.Form):
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, view: RunView, *args, **kwargs) -> None:
+    def __init__(self, view: RunView, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"initial": {"operation": uuid4()}} | kwargs)
         names = [(node.name, node.name) for node in view.nodes.values()]
         self.fields["from_job"].choices = [("", gettext("What failed first")), *names]
@@ -67,23 +69,25 @@ class RerunForm(forms.Form):
 
 @admin.register(GraphRun, site=console())
 class GraphRunAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_jobs(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_jobs(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.rerun_view)
         return [path("<int:run_id>/rerun/", view, name="tasks_app_graphrun_rerun"), *super().get_urls()]
 
     @requires(may_view_jobs)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request, (*FilterForm.base_fields, "after"))
         return TemplateResponse(request, "tasks_app/graph_runs.html", self._page(request) | _listed(request))
 
     @requires(may_view_jobs)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         view = _view(object_id)
         entries = AuditEntry.objects.filter(subject=f"run {view.run.id}").order_by("-created_at", "-id")[:ENTRIES]
         context = self._page(request) | {
@@ -129,8 +133,8 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
         }
         return TemplateResponse(request, "tasks_app/graph_rerun.html", context, status=400 if form.is_bound else 200)
 
-    def _page(self, request: HttpRequest) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": gettext("Runs of graphs")}
+    def _page(self, request: HttpRequest) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": gettext("Runs of graphs")}
 
 
 def drawn(view: RunView, *, linked: bool) -> Picture:
@@ -176,7 +180,7 @@ def _task_url(node: Node) -> str:
     return console_url("tasks_app_scheduletask_change", node.task.id) if node.task else ""
 
 
-def _listed(request: HttpRequest) -> dict:
+def _listed(request: HttpRequest) -> dict[str, Any]:
     form, after = FilterForm(request.GET), request.GET.get("after", "")
     if after and not re.fullmatch("[1-9][0-9]{0,17}", after):
         raise BadRequest(gettext("{after!r} is no place in this list; begin at its start.").format(after=after[:40]))

@@ -1,10 +1,14 @@
 """The page of the hosts that callbacks go to: which are unwell, and the limits that operators have set."""
 
+from collections.abc import Callable
+from typing import Any
+
 from django import forms
 from django.contrib import admin, messages
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
@@ -42,16 +46,16 @@ class HostForm(ReasonOnly):
 
 @admin.register(Host, site=console())
 class HostAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_hosts(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_hosts(request)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_operate_hosts(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("", self.changelist_view, "changelist"),
             ("add/", self.add_view, "add"),
@@ -63,7 +67,7 @@ class HostAdmin(LookOnly, ModelAdmin):
         ]
 
     @requires(may_view_hosts)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         context = self._page(request, gettext("Hosts")) | {
             "unwell": unwell_hosts(SHOWN),
@@ -73,7 +77,9 @@ class HostAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/hosts.html", context)
 
     @requires(may_operate_hosts)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         """A limit, a new one or another."""
         form = HostForm(request.POST or take_back(request))
         if request.method == "POST" and form.is_valid() and self._limited(request, form):
@@ -110,7 +116,9 @@ class HostAdmin(LookOnly, ModelAdmin):
             return False
         return True
 
-    def _order_page(self, request: HttpRequest, button: str, host: str, words: str, verb) -> HttpResponse:
+    def _order_page(
+        self, request: HttpRequest, button: str, host: str, words: str, verb: Callable[[Operator], object]
+    ) -> HttpResponse:
         form = ReasonOnly(request.POST or None)
         if request.method == "POST" and form.is_valid():
             operator = _operator(request, form)
@@ -125,8 +133,8 @@ class HostAdmin(LookOnly, ModelAdmin):
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
 
-    def _page(self, request: HttpRequest, title: str) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+    def _page(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
 
 
 def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:

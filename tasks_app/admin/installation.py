@@ -1,13 +1,14 @@
 """The page of the installation: whether it works, what is overdue, and what an operator can do about both."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django import forms
 from django.contrib import admin, messages
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
@@ -59,7 +60,7 @@ class GoOnForm(ReasonOnly):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    field_order = ("lanes", "reason", "operation")
+    field_order: tuple[str, ...] = ("lanes", "reason", "operation")
 
     def answer(self, choice: Choice) -> Answer:
         given = self.cleaned_data
@@ -103,13 +104,13 @@ class Offered(NamedTuple):
 
 @admin.register(Installation, site=console())
 class InstallationAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_installation(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_installation(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [("", self.changelist_view, "changelist"), ("<str:verb>/", self.order_view, "order")]
         return [
             path(where, self.admin_site.admin_view(view), name=f"tasks_app_installation_{name}")
@@ -117,7 +118,7 @@ class InstallationAdmin(LookOnly, ModelAdmin):
         ]
 
     @requires(may_view_installation)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         view, seen = read_view(), quarantine.preview(HOUR)
         open_question = view.closed or view.asks
@@ -171,8 +172,8 @@ class InstallationAdmin(LookOnly, ModelAdmin):
             return False
         return True
 
-    def _page(self, request: HttpRequest, title: str) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+    def _page(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
 
 
 @dataclass(frozen=True)

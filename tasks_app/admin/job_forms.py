@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import uuid4
 
 from django import forms
@@ -21,6 +23,7 @@ from tasks_app.core.jobs import CatchUp, JobStatus, OnResume, Overlap
 from tasks_app.core.json_parts import MOST_PARTS, too_many_parts
 from tasks_app.core.lanes import LANES
 from tasks_app.core.schedule import Gap, Repeat
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.core.zones import known_zones
 from tasks_app.engine.operations.backfill import BackfillRequest
 from tasks_app.engine.operations.campaigns import Pace
@@ -31,7 +34,6 @@ from tasks_app.lifecycle.jobs.request import JobRequest, as_request, field_of
 from tasks_app.models import Calendar, JobDefinition
 from tasks_app.models.calendar import CALENDAR_NAME_LENGTH
 from tasks_app.models.job_definition import NAME_LENGTH
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 from .forms import (
     LaneField,
@@ -135,12 +137,12 @@ class JsonField(forms.CharField):
                 )
             ) from None
 
-    def has_changed(self, initial: object, data: object) -> bool:
+    def has_changed(self, initial: str | None, data: str | None) -> bool:
         """Another value, and not only other line ends or spaces: browsers send their own."""
         if len(data or "") > LONGEST_JSON:
             return True
         try:
-            return json.loads(initial or "null") != json.loads((data or "").strip() or "null")
+            return bool(json.loads(initial or "null") != json.loads((data or "").strip() or "null"))
         except (ValueError, RecursionError, TypeError):
             return True
 
@@ -168,7 +170,7 @@ class NamesField(forms.CharField):
     def clean(self, value: object) -> list[str]:
         return [line.strip() for line in super().clean(value).splitlines() if line.strip()]
 
-    def has_changed(self, initial: object, data: object) -> bool:
+    def has_changed(self, initial: str | None, data: str | None) -> bool:
         return self.clean(initial or "") != self.clean(data or "")
 
 
@@ -192,7 +194,7 @@ class JobFilterForm(forms.Form):
         ],
     )
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["tenant"].widget.attrs["placeholder"] = DEFAULT_TENANT
         self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
@@ -267,11 +269,11 @@ class JobForm(forms.Form):
 
     def __init__(
         self,
-        *args,
+        *args: Any,
         job: JobDefinition | None = None,
         jitter: int | None = None,
         like: JobDefinition | None = None,
-        **kwargs,
+        **kwargs: Any,
     ) -> None:
         """`like`: a new one begins as this one is."""
         offered = {} if jitter is None else {"jitter": jitter}
@@ -313,7 +315,7 @@ class JobForm(forms.Form):
         ]
 
     @property
-    def changes(self) -> dict:
+    def changes(self) -> dict[str, Any]:
         """What differs from the job that the form was made of."""
         return self._values(name for name in self.changed_data if name in _DEFAULTS or name in ("name", "task_type"))
 
@@ -321,7 +323,7 @@ class JobForm(forms.Form):
         """Tell what is wrong, beside the field that the error names."""
         self.add_error(field_of(error, {field.name for field in self.visible_fields()}), str(error))
 
-    def _values(self, names) -> dict:
+    def _values(self, names: Iterable[str]) -> dict[str, Any]:
         given = {name: self.cleaned_data[name] for name in names}
         return {name: _DEFAULTS.get(name) if _is_empty(name, value) else value for name, value in given.items()}
 
@@ -353,7 +355,7 @@ def _payload(job: JobDefinition) -> str:
     return json.dumps(as_request(job).payload, indent=2, ensure_ascii=False)
 
 
-def _initial(job: JobDefinition | None) -> dict:
+def _initial(job: JobDefinition | None) -> dict[str, Any]:
     if job is None:
         shown = {name: value for name, value in _DEFAULTS.items() if value}
         return shown | {"operation": uuid4(), "jitter": 0}
@@ -396,7 +398,7 @@ class JobOrderForm(forms.Form):
         "delete": (),
     }
 
-    def __init__(self, verb: str, job: JobDefinition, *args, **kwargs) -> None:
+    def __init__(self, verb: str, job: JobDefinition, *args: Any, **kwargs: Any) -> None:
         shown = {"operation": uuid4(), "on_resume": job.on_resume, "payload": _payload(job)}
         super().__init__(*args, initial=shown, **kwargs)
         for name in {"until", "on_resume", "payload", "overlap"} - set(self.ASKED[verb]):
@@ -421,7 +423,7 @@ class FiringForm(forms.Form):
     operation = forms.UUIDField(widget=forms.HiddenInput)
     fire_time = forms.CharField(widget=forms.HiddenInput)
 
-    def __init__(self, verb: str, fire_time: str, *args, **kwargs) -> None:
+    def __init__(self, verb: str, fire_time: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, initial={"operation": uuid4(), "fire_time": fire_time}, **kwargs)
         if verb == "move":
             self.fields["to"].required = True
@@ -469,7 +471,7 @@ class BackfillForm(forms.Form):
     )
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, job: JobDefinition, *args, **kwargs) -> None:
+    def __init__(self, job: JobDefinition, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, initial={"operation": uuid4(), "cap": CAP}, **kwargs)
         self.job = job
         if not job.has_children:
@@ -512,7 +514,7 @@ class BackfillForm(forms.Form):
         return [int(word) for word in words]
 
     def clean_reason(self) -> str:
-        reason = self.cleaned_data["reason"].strip()
+        reason: str = self.cleaned_data["reason"].strip()
         if self.begins and not reason:
             raise forms.ValidationError(gettext("Say briefly why, for whoever reads it later."))
         return reason

@@ -3,16 +3,17 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import OperationalError
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
@@ -23,10 +24,12 @@ from tasks_app.console.site import console
 from tasks_app.core.errors import InvalidTask, PunctualError, RetryLimited, UnknownJob
 from tasks_app.core.jobs import JobStatus, Overlap
 from tasks_app.core.schedule import in_zone
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.core.zones import zone_of
 from tasks_app.engine.operations import jobs
 from tasks_app.engine.operations.backfill import Foreseen, backfills_of, foresee_backfill
 from tasks_app.engine.operations.backfill import start as start_backfill
+from tasks_app.engine.operations.jobs import Done
 from tasks_app.engine.watch.browse import Bookmark, Filter
 from tasks_app.engine.watch.job_browse import (
     MOST_SORTED,
@@ -58,7 +61,6 @@ from tasks_app.lifecycle.jobs.view import (
 )
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import AuditEntry, JobDefinition
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 from tasks_app.pages.graph import Box, Picture, picture
 from tasks_app.pages.links import api_url, console_url
 from tasks_app.pages.lists import refuse_unknown
@@ -145,16 +147,16 @@ FIRING_VERBS = {
 
 @admin.register(JobDefinition, site=console())
 class JobDefinitionAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_jobs(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_jobs(request)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_make_jobs(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("forecast/", self.forecast_view, "forecast"),
             ("panel/", self.panel_view, "panel"),
@@ -169,18 +171,20 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         own = [
             path(where, self.admin_site.admin_view(view), name=f"tasks_app_job_{name}") for where, view, name in pages
         ]
-        return own + super().get_urls()
+        return [*own, *super().get_urls()]
 
     @requires(may_view_jobs)
     @shared
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request, (*JobFilterForm.base_fields, "after"))
         context = self.page(request) | _listed(request)
         context["may_create_over_api"] = may_create_over_api(request)
         return TemplateResponse(request, "tasks_app/jobs.html", context)
 
     @requires(may_view_jobs)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         job = _job_or_none(object_id)
         if job is None:
             return self._deleted_page(request, object_id)
@@ -196,8 +200,10 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
     def _deleted_page(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """What is left of a job that was deleted: its instances, and what people did to it."""
         number = int(object_id) if re.fullmatch("[0-9]{1,18}", object_id) else None
-        entries = [] if number is None else _entries_seen(number)
-        if not entries and (number is None or member() is not None or not last_runs([number])):
+        if number is None:
+            raise _no_job(object_id)
+        entries = _entries_seen(number)
+        if not entries and (member() is not None or not last_runs([number])):
             raise _no_job(object_id)
         deleted = next((one for one in entries if one.verb == "delete"), None)
         name = ((deleted.detail or {}).get("before") or {}).get("name") if deleted else None
@@ -231,7 +237,9 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
         return answer
 
     @requires(may_make_jobs)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         return self._form_page(request, None)
 
     @requires(may_make_jobs)
@@ -349,19 +357,21 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
                 saved = _carried_out(form, lambda operator: _save(form, job, operator), request)
                 if saved:
                     messages.success(request, gettext("{name} was saved.").format(name=form.cleaned_data["name"]))
-                    known = isinstance(saved, JobDefinition)
-                    if known and (advice := forecast.advice_after(saved, job)):
+                    if not isinstance(saved, JobDefinition):
+                        return HttpResponseRedirect(console_url(LIST))
+                    if advice := forecast.advice_after(saved, job):
                         messages.warning(request, advice)
-                    return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
+                    return HttpResponseRedirect(console_url(ONE, saved.id))
         title = gettext("New job") if job is None else gettext("Edit: {name}").format(name=job.name)
         context = self.page(request) | {"title": title, "form": form, "job": job, "times": times}
         context["draft_url"] = console_url(DRAFT) if job is None else console_url(f"{DRAFT}_of", job.id)
         context |= _declared(job) if job is not None else {}
         return TemplateResponse(request, "tasks_app/job_form.html", context, status=status)
 
-    def page(self, request: HttpRequest) -> dict:
+    def page(self, request: HttpRequest) -> dict[str, Any]:
         """What every page of ours needs."""
-        return self.admin_site.each_context(request) | {
+        return {
+            **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": gettext("Jobs"),
             "may_operate": may_make_jobs(request),
@@ -408,7 +418,7 @@ def _shown(foreseen: Foreseen | None) -> list[tuple[Slot | None, str]]:
     return [(slot, foreseen.names[slot.job] if slot else "") for slot in [*foreseen.first, *gap, *last]]
 
 
-def _listed(request: HttpRequest) -> dict:
+def _listed(request: HttpRequest) -> dict[str, Any]:
     form = JobFilterForm(request.GET)
     if not form.is_valid():
         return {"form": form, "found": None}
@@ -474,7 +484,7 @@ def _act_on_each(request: HttpRequest, verb: str, chosen: list[JobDefinition], f
         messages.success(request, gettext("And {count} more.").format(count=len(done) - SAID))
 
 
-def _trail(job_id: int, zone: tzinfo, after: Bookmark | None) -> dict:
+def _trail(job_id: int, zone: tzinfo, after: Bookmark | None) -> dict[str, Any]:
     """What became of it: of a job that is there, and of one that was deleted."""
     try:
         found, more = page_of_instances(Filter(job=job_id), after, HISTORY)
@@ -496,7 +506,7 @@ def _entries_seen(job_id: int) -> list[AuditEntry]:
     return [entry for entry in entries_of(job_id, HISTORY) if seen(entry) is not None]
 
 
-def _told(job: JobDefinition, after: Bookmark | None) -> dict:
+def _told(job: JobDefinition, after: Bookmark | None) -> dict[str, Any]:
     return (
         _trail(job.id, zone_of(known_zone(job)), after)
         | {
@@ -514,7 +524,7 @@ def _told(job: JobDefinition, after: Bookmark | None) -> dict:
     )
 
 
-def _declared(job: JobDefinition) -> dict:
+def _declared(job: JobDefinition) -> dict[str, Any]:
     """Which file declares it, and what was changed by hand since."""
     record = records_of([job]).get(job.id)
     return {"declared": record, "drift": [one.field for one in drift(record, job)] if record else []}
@@ -569,7 +579,7 @@ def _which(job: JobDefinition, fire_time: str) -> str:
         return ""  # the form says what is wrong with it
 
 
-def _decide(verb: str, job: JobDefinition, given: dict, operator: Operator) -> object:
+def _decide(verb: str, job: JobDefinition, given: dict[str, Any], operator: Operator) -> object:
     at = given["fire_time"]
     if verb == "skip":
         return jobs.skip_firing(job.id, operator, fire_time=at, tenant=job.tenant)
@@ -582,7 +592,7 @@ def _offered(job: JobDefinition) -> list[str]:
     return ["resume" if job.status == JobStatus.PAUSED else "pause", "trigger", "delete"]
 
 
-def _act(verb: str, job: JobDefinition, given: dict, operator: Operator) -> object:
+def _act(verb: str, job: JobDefinition, given: dict[str, Any], operator: Operator) -> object:
     match verb:
         case "pause":
             how = {"until": given["until"], "on_resume": given["on_resume"] or job.on_resume}
@@ -618,7 +628,7 @@ def _save(form: JobForm, job: JobDefinition | None, operator: Operator) -> JobDe
     return saved
 
 
-def _carried_out(form, deed: Callable[[Operator], object], request: HttpRequest) -> object:
+def _carried_out(form: forms.Form, deed: Callable[[Operator], Done], request: HttpRequest) -> Done | bool:
     """What the deed says, or True if this form was sent before; False, and the form says why, if it can't be done."""
     try:
         operator = Operator(request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"])
@@ -653,19 +663,20 @@ def _bookmark(request: HttpRequest) -> Bookmark | None:
         raise BadRequest(error.message) from None
 
 
-def _job(object_id: object) -> JobDefinition:
+def _job(object_id: int | str) -> JobDefinition:
     found = _job_or_none(object_id)
     if found is None:
         raise _no_job(object_id)
     return found
 
 
-def _job_or_none(object_id: object) -> JobDefinition | None:
+def _job_or_none(object_id: int | str) -> JobDefinition | None:
     try:
-        return JobDefinition.objects.filter(id=int(object_id), **whose()).first()
+        found: JobDefinition | None = JobDefinition.objects.filter(id=int(object_id), **whose()).first()
+        return found
     except (ValueError, OverflowError):
         return None
 
 
-def _no_job(object_id: object) -> Http404:
+def _no_job(object_id: int | str) -> Http404:
     return Http404(gettext("There is no job {object_id!r}.").format(object_id=str(object_id)[:40]))

@@ -1,5 +1,6 @@
 """What the pages of dead letters are asked for, and what is to be done to letters."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
@@ -23,7 +24,7 @@ class LetterFilterForm(forms.Form):
     until = UtcField(label=gettext_lazy("Until (UTC)"), required=False)
     cause = forms.RegexField("^[0-9a-f]{16}$", label=gettext_lazy("Cause"), required=False)
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["type"].widget.attrs |= {"list": "task-types", "autocomplete": "off"}
         self.fields["tag"].widget.attrs |= {"autocomplete": "off", "placeholder": "timeout"}
@@ -36,8 +37,8 @@ class LetterFilterForm(forms.Form):
             _tags([tag])
         return tag
 
-    def clean(self) -> dict:
-        cleaned = super().clean()
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean()
         since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and until <= since:
             self.add_error("until", gettext("It must be later than the start."))

@@ -3,14 +3,16 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import BadRequest
 from django.db import OperationalError
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 
@@ -23,9 +25,9 @@ from tasks_app.engine.watch.letters import STEPS, Cause, Causes, Curve, LetterFi
 from tasks_app.lifecycle.anywhere import task_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import LANE
-from tasks_app.lifecycle.operate import Answer
+from tasks_app.lifecycle.operate import Answer, Verb
 from tasks_app.models import AuditEntry, DlqEntry, JobDefinition
-from tasks_app.pages.charts import Series, bars
+from tasks_app.pages.charts import Chart, Series, bars
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 from tasks_app.pages.saved import LISTS, FilteredList
@@ -45,23 +47,25 @@ LISTS["letters"] = FilteredList(LIST, LetterFilterForm, may_view)
 
 @admin.register(DlqEntry, site=console())
 class DlqEntryAdmin(LookOnly, ModelAdmin):
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("order/", self.order_view, "letter_order"),
             ("order/run/", self.run_view, "letter_run"),
             ("<int:letter>/tags/", self.tags_view, "letter_tags"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
-        return own + super().get_urls()
+        return [*own, *super().get_urls()]
 
     @requires(may_view)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request, (*LetterFilterForm.base_fields, "show", "after", "looked"))
         context = self._page(request) | _listed(request)
         return TemplateResponse(request, "tasks_app/letters.html", context)
 
     @requires(may_view)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         letter = _letter(object_id)
         context = self._page(request) | _told(letter) | {"title": gettext("Dead letter {id}").format(id=letter.id)}
         return TemplateResponse(request, "tasks_app/letter.html", context)
@@ -143,7 +147,14 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
             return self._preview(request, form, order, form.filter_form.words, status=status)
         return HttpResponseRedirect(console_url("tasks_app_campaign_change", campaign.id))
 
-    def _preview(self, request: HttpRequest, form, order: dict, words: list, status: int = 200) -> HttpResponse:
+    def _preview(
+        self,
+        request: HttpRequest,
+        form: LetterReasonForm,
+        order: dict[str, Any],
+        words: list[tuple[str, str]],
+        status: int = 200,
+    ) -> HttpResponse:
         chosen = _chosen(order)
         foreseen = foresee(_usable(order["filter"]), order.get("cap") or CAP, chosen)
         counted = foreseen.letters if foreseen.complete else None
@@ -161,12 +172,13 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
         }
         return TemplateResponse(request, "tasks_app/letter_order.html", context, status=status)
 
-    def _refused(self, request: HttpRequest, form) -> HttpResponse:
+    def _refused(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         words = " ".join(error for errors in form.errors.values() for error in errors)
         raise BadRequest(words)
 
-    def _page(self, request: HttpRequest) -> dict:
-        return self.admin_site.each_context(request) | {
+    def _page(self, request: HttpRequest) -> dict[str, Any]:
+        return {
+            **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": gettext("Dead letters"),
             "may_operate": may_operate(request),
@@ -174,7 +186,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
         }
 
 
-def _listed(request: HttpRequest) -> dict:
+def _listed(request: HttpRequest) -> dict[str, Any]:
     """The causes; or, of one cause or if somebody wants to see them, the letters."""
     form, after = LetterFilterForm(request.GET), request.GET.get("after") or None
     if not form.is_valid():
@@ -186,7 +198,7 @@ def _listed(request: HttpRequest) -> dict:
     shown |= {"causes": [(one, _spark(one, drawn)) for one in found.causes], "found": found, "by_letter": by_letter}
     if not by_letter:
         return shown | {"range": _range(drawn)}
-    if wanted.fingerprint is not None and found.causes:
+    if wanted.fingerprint is not None and drawn is not None:
         shown |= {"cause": found.causes[0], "chart": _chart(found.causes[0], drawn), "sample": _sample(found.causes[0])}
     try:
         page = page_of_letters(wanted, after, PAGE)
@@ -213,7 +225,7 @@ def _spark(one: Cause, drawn: Curve | None) -> tuple[str, str]:
     return chart.series[0].shape, words.format(most=most, at=f"{at:%d %b %H:%M}")
 
 
-def _chart(one: Cause, drawn: Curve):
+def _chart(one: Cause, drawn: Curve) -> Chart:
     values = drawn.values.get(one.fingerprint, [0] * STEPS)
     labels = [f"{drawn.since + number * drawn.step:%d %b %H:%M:%S}" for number in range(len(values))]
     words = gettext("Open letters by when their tasks died, in steps of {step} (UTC).").format(
@@ -237,12 +249,12 @@ def _range(drawn: Curve | None) -> str:
     return gettext("{since} to {until} UTC").format(since=f"{drawn.since:%d %b %H:%M}", until=f"{until:%d %b %H:%M}")
 
 
-def _sample(one: Cause) -> dict | None:
+def _sample(one: Cause) -> dict[str, Any] | None:
     letter = seen(DlqEntry.objects.filter(id=one.letter).first())
     return None if letter is None else {"letter": letter, "task": task_by_id(letter.task_id)}
 
 
-def _told(letter: DlqEntry) -> dict:
+def _told(letter: DlqEntry) -> dict[str, Any]:
     task = task_by_id(letter.task_id)
     return {
         "letter": letter,
@@ -271,14 +283,15 @@ def _entries(letter: DlqEntry) -> QuerySet[AuditEntry]:
 
 def _usable(wanted: LetterFilter) -> LetterFilter:
     """Of those, the ones that whoever works in one tenant may act on."""
-    return wanted if member() is None else replace(wanted, types=member().usable_types())
+    asked = member()
+    return wanted if asked is None else replace(wanted, types=asked.usable_types())
 
 
-def _chosen(order: dict) -> list[int] | None:
+def _chosen(order: dict[str, Any]) -> list[int] | None:
     return order["ids"] if order["scope"] == LetterOrderForm.CHOSEN else None
 
 
-def _button(verb: str, foreseen: Foreseen) -> str:
+def _button(verb: Verb, foreseen: Foreseen) -> str:
     return order_words(verb, foreseen.taken)
 
 
@@ -287,7 +300,8 @@ def _back(query: str) -> str:
 
 
 def _letter(object_id: str) -> DlqEntry:
-    found = seen(DlqEntry.objects.filter(id=int(object_id)).first()) if re.fullmatch("[0-9]{1,18}", object_id) else None
+    known = re.fullmatch("[0-9]{1,18}", object_id)
+    found: DlqEntry | None = seen(DlqEntry.objects.filter(id=int(object_id)).first()) if known else None
     if found is None:
         raise Http404(
             gettext("There is no dead letter {object_id!r}; closed ones are kept for some days.").format(

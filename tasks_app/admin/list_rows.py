@@ -101,7 +101,8 @@ def node_rows(nodes: Iterable[NodeView]) -> Iterator[SafeString]:
             name = format_html('<a href="{}{}/">{}</a>', pages, quote(one.name, safe=":@"), one.name)
         site = "" if one.site == MAIN_SITE else f" {elsewhere.format(site=one.site)}"
         about = one.version or _NONE, ago.format(time=span(timedelta(seconds=one.seen_seconds_ago)))
-        mark, state_words, does = SafeString(' class="pu-gone"'), silent, (_NONE, _NONE, _NONE)
+        mark, state_words = SafeString(' class="pu-gone"'), silent
+        does: tuple[object, ...] = (_NONE, _NONE, _NONE)
         if one.live:
             mark, state_words = "", drained if one.drained else live
             does = yes if one.dispatching else _NONE, one.slots or _NONE, ", ".join(one.lanes) or _NONE

@@ -1,10 +1,13 @@
 """The page of members: who is what in which tenant; give somebody a role, another one, or none."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin, messages
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
@@ -34,7 +37,7 @@ class MemberForm(ReasonOnly):
     role = forms.ChoiceField(label=gettext_lazy("Role"), choices=())
     field_order = ("tenant", "user", "role", "reason", "operation")
 
-    def __init__(self, roles: list[Role], *args, row: Membership | None = None, **kwargs) -> None:
+    def __init__(self, roles: list[Role], *args: Any, row: Membership | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["role"].choices = [(role.value, gettext(ROLE_WORDS[role])) for role in roles]
         if row is not None:
@@ -44,13 +47,13 @@ class MemberForm(ReasonOnly):
 
 @admin.register(Membership, site=console())
 class MembershipAdmin(LookOnly, ModelAdmin):
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_members(request)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_operate_members(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("", self.changelist_view, "changelist"),
             ("add/", self.add_view, "add"),
@@ -63,7 +66,7 @@ class MembershipAdmin(LookOnly, ModelAdmin):
         ]
 
     @requires(may_view_members)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         found = list(Membership.objects.filter(**whose()).order_by("tenant", "username")[:SHOWN])
         context = self._page(request, gettext("Members")) | {
@@ -74,7 +77,9 @@ class MembershipAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/members.html", context)
 
     @requires(may_operate_members)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         return self._form_page(request, None)
 
     @requires(may_operate_members)
@@ -120,8 +125,8 @@ class MembershipAdmin(LookOnly, ModelAdmin):
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/member_form.html", context, status=status)
 
-    def _page(self, request: HttpRequest, title: str) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+    def _page(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
 
 
 def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
@@ -129,7 +134,7 @@ def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
 
 
 def _row(member_id: int) -> Membership:
-    row = Membership.objects.filter(id=member_id, **whose()).first() if member_id < 2**63 else None
+    row: Membership | None = Membership.objects.filter(id=member_id, **whose()).first() if member_id < 2**63 else None
     if row is None:
         raise Http404(gettext("There is no such member."))
     return row

@@ -7,8 +7,10 @@ Either has an operation of its own, so a form that is sent again acts on nothing
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import OperationalError
@@ -17,13 +19,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils import translation
 from django.utils.translation import gettext
+from unfold.admin import ModelAdmin
 
 from tasks_app.console.scope import may_change_each, member, seen, whose, working_in
 from tasks_app.core.campaigns import CAP, CONFIRM_ABOVE, MOST
 from tasks_app.core.errors import InvalidTask, NothingToDo, PunctualError, RetryLimited
 from tasks_app.engine.operations.campaigns import start_matching, undo_operation, why_no_undo
 from tasks_app.engine.operations.operate import (
-    Operator,
     Preview,
     new_times,
     operate_tasks,
@@ -32,6 +34,7 @@ from tasks_app.engine.operations.operate import (
 )
 from tasks_app.engine.watch.browse import browse
 from tasks_app.lifecycle.anywhere import tasks_by_id
+from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import LANE
 from tasks_app.lifecycle.operate import ORDER, Answer
 from tasks_app.lifecycle.tries import with_queued
@@ -51,7 +54,7 @@ LOOK = "look"  # the button that shows the new times
 LIST = "tasks_app_scheduletask_changelist"
 
 
-def preview(pages, request: HttpRequest) -> HttpResponse:
+def preview(pages: ModelAdmin, request: HttpRequest) -> HttpResponse:
     """How many tasks an order would act on. Changes nothing."""
     given = request.POST.copy()
     given["ids"] = ",".join(request.POST.getlist("ids"))
@@ -86,7 +89,7 @@ def preview(pages, request: HttpRequest) -> HttpResponse:
     return _preview_page(pages, request, typed, order | typed.cleaned_data, foreseen, status=400)
 
 
-def carry_out(pages, request: HttpRequest) -> HttpResponse:
+def carry_out(pages: ModelAdmin, request: HttpRequest) -> HttpResponse:
     """Act, or begin the campaign; then the report, or the campaign's page."""
     form = ReasonForm(request.POST)
     if not form.is_valid():
@@ -124,7 +127,7 @@ def carry_out(pages, request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(console_url("tasks_app_operation", operator.operation))
 
 
-def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
+def report(pages: ModelAdmin, request: HttpRequest, operation: UUID) -> HttpResponse:
     """What an operation did: from its entries."""
     first, entries = _operation(request, operation)
     counts = Counter(dict(entries.values_list("outcome").annotate(Count("id"))))
@@ -143,7 +146,7 @@ def report(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     return TemplateResponse(request, "tasks_app/operation.html", context)
 
 
-def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
+def undo(pages: ModelAdmin, request: HttpRequest, operation: UUID) -> HttpResponse:
     """GET says what it would do; POST begins the campaign, and goes to its page."""
     first, entries = _operation(request, operation)
     # An order that is older than undo has not written down where its tasks were.
@@ -176,7 +179,7 @@ def undo(pages, request: HttpRequest, operation: UUID) -> HttpResponse:
     return TemplateResponse(request, "tasks_app/undo.html", context, status=400 if form.is_bound else 200)
 
 
-def undo_words(operation: UUID, counts: Mapping[str, int]) -> dict:
+def undo_words(operation: UUID, counts: Mapping[str, int]) -> dict[str, Any]:
     """What its page says about undo: that it can be done, or why not. Nothing, if no task was moved or cancelled."""
     if not any(counts.get(answer) for answer in UNDONE):
         return {}
@@ -184,7 +187,7 @@ def undo_words(operation: UUID, counts: Mapping[str, int]) -> dict:
     return {"can_undo": why is None, "why_no_undo": in_language(why)}
 
 
-def to_confirm(form, order: dict, counted: int | None) -> int | None:
+def to_confirm(form: forms.Form, order: dict[str, Any], counted: int | None) -> int | None:
     """The number that has to be typed; None: none. What is counted now is what the form says from now on."""
     if order["scope"] == OrderForm.CHOSEN:
         number = len(order["ids"])
@@ -216,12 +219,12 @@ def _named(first: AuditEntry, entries: QuerySet[AuditEntry], number: int) -> str
     return f"{words}, {one.subject}"
 
 
-def _of_jobs(counts: Counter) -> list[tuple[int, str]]:
+def _of_jobs(counts: Counter[str]) -> list[tuple[int, str]]:
     """What became of jobs and lanes is written as it is said."""
     return [(count, outcome) for outcome, count in counts.items() if outcome not in list(Answer)]
 
 
-def _refuse_foreign(order: dict) -> None:
+def _refuse_foreign(order: dict[str, Any]) -> None:
     """For whoever works in one tenant, what is elsewhere is not there, and what they may not change stays as it is."""
     asked = member()
     if asked is None:
@@ -239,7 +242,7 @@ def _refuse_foreign(order: dict) -> None:
         raise PermissionDenied
 
 
-def _foreseen(order: dict) -> Preview:
+def _foreseen(order: dict[str, Any]) -> Preview:
     if order["scope"] == OrderForm.CHOSEN:
         return preview_tasks(order["verb"], order["ids"])
     return preview_matching(order["verb"], order["filter"])
@@ -253,10 +256,18 @@ def _begin(form: ReasonForm, operator: Operator) -> int:
     wanted = replace(order["filter"], newest=order["newest"])
     move = order["move"]
     times = {} if move is None else {"at": move.at, "by": move.by, "over": move.over}
-    return start_matching(order["verb"], wanted, operator, form.pace, **times, selection=words or "all tasks").id
+    begun = start_matching(order["verb"], wanted, operator, form.pace, **times, selection=words or "all tasks")
+    return int(begun.id)
 
 
-def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: int = 200) -> HttpResponse:
+def _preview_page(
+    pages: ModelAdmin,
+    request: HttpRequest,
+    form: ReasonForm,
+    order: dict[str, Any],
+    foreseen: Preview,
+    status: int = 200,
+) -> HttpResponse:
     acted, left = split(foreseen.counts)
     most = order.get("cap") or (CAP if order["scope"] == OrderForm.MATCHING else foreseen.acted)
     move = order.get("move")
@@ -284,12 +295,12 @@ def _preview_page(pages, request, form, order: dict, foreseen: Preview, status: 
     return TemplateResponse(request, "tasks_app/order.html", context, status=status)
 
 
-def _refused(pages, request, form) -> HttpResponse:
+def _refused(pages: ModelAdmin, request: HttpRequest, form: forms.Form) -> HttpResponse:
     context = pages.page(request) | {"title": gettext("This can't be done"), "form": form, "back": _back("")}
     return TemplateResponse(request, "tasks_app/refused.html", context, status=400)
 
 
-def _examples(order: dict) -> list[TaskFields]:
+def _examples(order: dict[str, Any]) -> list[TaskFields]:
     if order["scope"] == OrderForm.CHOSEN:
         ids = order["ids"][:EXAMPLES]
     else:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext
@@ -35,14 +35,14 @@ SAYS_SECONDS = 60  # a process that has said no version by then is too old to sa
 SHOWN = 20  # processes on the first page; that of the fleet has all
 
 
-def first_page(request: HttpRequest) -> dict:
+def first_page(request: HttpRequest) -> dict[str, Any]:
     """Those who may not look at tasks get the list of what they may look at."""
     if not may_view_platform(request):
         return {}
     return read(request) | {"title": gettext("Overview")}
 
 
-def read(request: HttpRequest) -> dict:
+def read(request: HttpRequest) -> dict[str, Any]:
     chosen = chosen_range(request)
     found = look_at(request)
     hour, status, load, levels, untold = found.answer
@@ -88,7 +88,7 @@ def look_at(request: HttpRequest) -> Made[Reading]:
     return found
 
 
-def told(request: HttpRequest, found: Made[Reading], most: int | None = None) -> dict:
+def told(request: HttpRequest, found: Made[Reading], most: int | None = None) -> dict[str, Any]:
     """What the parts need that both pages have; of the processes so many at most."""
     status = found.answer.status
     return {

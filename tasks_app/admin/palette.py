@@ -1,5 +1,7 @@
 """What the command palette finds beside pages: a task by its number, tasks by key, jobs by name."""
 
+from typing import Any
+
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 from unfold.dataclasses import SearchResult
@@ -44,7 +46,7 @@ def _tasks(word: str) -> list[TaskFields]:
     found = []
     if number.isascii() and number.isdecimal() and len(number) < 19 and (task := task_by_id(int(number))):
         found.append(task)
-    wanted = [{"key": word}]
+    wanted: list[dict[str, Any]] = [{"key": word}]
     if len(word) >= BEGINNING:
         wanted.append({"key_prefix": word})
     for one in wanted:

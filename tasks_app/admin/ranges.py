@@ -115,15 +115,12 @@ def _since(known: datetime | None, begin: datetime) -> str:
 def _charts(chosen: Range, points: Mapping[datetime, Figures], total: Figures, note: str) -> list[Chart]:
     where = console_url("tasks_app_scheduletask_changelist")
     kept = timezone.now() - max(one.hot for one in conf().retention_classes.values())
-    beside = {
-        "labels": [f"{at:{chosen.label}}" for at in points],
-        "urls": [_ran_in(where, at, chosen.step) if at >= kept else "" for at in points],
-        "step": chosen.head,
-    }
+    labels = [f"{at:{chosen.label}}" for at in points]
+    urls = [_ran_in(where, at, chosen.step) if at >= kept else "" for at in points]
     ran, late = _ran(chosen, points, total) + note, _late(chosen, total) + note
     return [
-        bars("throughput", chosen.tasks, ran, series=_outcomes(points), of="task", **beside),
-        lines("lateness", chosen.lateness, late, series=_percentiles(points), **beside),
+        bars("throughput", chosen.tasks, ran, labels, _outcomes(points), "task", step=chosen.head, urls=urls),
+        lines("lateness", chosen.lateness, late, labels, _percentiles(points), step=chosen.head, urls=urls),
     ]
 
 
@@ -141,7 +138,7 @@ def _outcomes(points: Mapping[datetime, Figures]) -> list[Series]:
 
 def _late(chosen: Range, total: Figures) -> str:
     middle, slowest = total.percentile_ms(SHARES[0]), total.percentile_ms(SHARES[-1])
-    if middle is None:
+    if middle is None or slowest is None:
         return str(chosen.nothing)
     return gettext("Half of the tasks started within {usual} of their time, 99% within {worst}.").format(
         usual=milliseconds(middle), worst=milliseconds(slowest)

@@ -1,5 +1,7 @@
 """Recoveries: what was done after which incident, the latest first, and the report of one."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -19,7 +21,7 @@ SHOWN = 100
 @admin.register(Recovery, site=console())
 class RecoveryAdmin(LookOnly, ModelAdmin):
     @requires(may_view_platform)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         rows = Recovery.objects.order_by("-id")[:SHOWN]
         context = self.admin_site.each_context(request) | {
@@ -31,7 +33,9 @@ class RecoveryAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/recoveries.html", context)
 
     @requires(may_view_platform)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         row = Recovery.objects.filter(id=int(object_id)).first() if _is_id(object_id) else None
         if row is None:
             raise Http404(gettext("There is no recovery {object_id!r}.").format(object_id=object_id[:40]))

@@ -4,10 +4,14 @@ Somebody who works in one tenant is asked for the right of their role there, eve
 What no role opens is for those who have the permission, and work in all tenants.
 """
 
+from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseNotAllowed
+from django.db.models import Model
+from django.db.models.options import Options
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 
 from tasks_app.console.needs import NEEDS
 from tasks_app.console.scope import member, working_in
@@ -15,6 +19,7 @@ from tasks_app.core.roles import Right
 from tasks_app.engine.web import people
 from tasks_app.pages.saved import LISTS
 
+View = Callable[..., HttpResponse]
 VIEW = "tasks_app.view_scheduletask"
 OPERATE = "tasks_app.operate_scheduletask"
 DECRYPT = "tasks_app.decrypt_scheduletask"
@@ -184,12 +189,14 @@ def may_operate_alarms(request: HttpRequest) -> bool:
     return may_view_alarms(request) and _may(request, OPERATE_ALARMS, Right.OPERATE)
 
 
-def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):
+def requires(
+    allowed: Callable[[HttpRequest], bool], methods: tuple[str, ...] = ("GET", "HEAD", "POST")
+) -> Callable[[View], View]:
     """Refuses the request unless `allowed(request)`, and other methods; for methods of a ModelAdmin."""
 
-    def decorate(view):
+    def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(self, request: HttpRequest, *args, **kwargs):
+        def guarded(self: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not allowed(request):
                 raise PermissionDenied
             if request.method not in methods:
@@ -204,22 +211,24 @@ def requires(allowed, methods: tuple[str, ...] = ("GET", "HEAD", "POST")):
 class LookOnly:
     """For ModelAdmins: rows are written by the scheduler alone, and one right opens all of its pages."""
 
-    def has_module_permission(self, request) -> bool:
+    opts: Options
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Somebody who works in one tenant is not shown the way to a page that no role opens."""
         return may_view(request) and (member() is None or f"tasks_app_{self.opts.model_name}_changelist" in NEEDS)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_change_permission(self, request, obj=None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request, obj=None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def changeform_view(self, request, *args, **kwargs):
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """No page of ours is a form of Django's. unfold's version would change the forms of the whole process."""
         raise PermissionDenied

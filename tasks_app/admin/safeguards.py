@@ -1,10 +1,13 @@
 """The page of the safeguards: what each is about, what it holds back and why, what it did; and orders for operators."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin, messages
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
@@ -14,7 +17,7 @@ from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.safeguards import Name, stages_of
 from tasks_app.engine.operations import safeguards
 from tasks_app.engine.operations.jobs import once
-from tasks_app.engine.watch.safeguard_status import acting, page_of_incidents, read_safeguards
+from tasks_app.engine.watch.safeguard_status import ActingView, acting, page_of_incidents, read_safeguards
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Safeguard
 from tasks_app.models.safeguard import SUBJECT_LENGTH
@@ -43,12 +46,12 @@ class EndForm(ReasonOnly):
         max_length=SUBJECT_LENGTH,
         required=False,
     )
-    field_order = ("subject", "reason", "operation")
+    field_order: tuple[str, ...] = ("subject", "reason", "operation")
 
 
 class ForbidForm(EndForm):
     length = forms.CharField(label=gettext_lazy("For how long, such as 30m or 2h"), max_length=40, initial="1h")
-    field_order = ("subject", "length", "reason", "operation")
+    field_order: tuple[str, ...] = ("subject", "length", "reason", "operation")
 
     def clean_length(self) -> float:
         try:
@@ -67,13 +70,13 @@ FORMS = {"force": ForceForm, "forbid": ForbidForm, "end": EndForm}
 
 @admin.register(Safeguard, site=console())
 class SafeguardAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_safeguards(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_safeguards(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [("", self.changelist_view, "changelist"), ("<str:name>/<str:verb>/", self.order_view, "order")]
         return [
             path(where, self.admin_site.admin_view(view), name=f"tasks_app_safeguard_{name}")
@@ -81,7 +84,7 @@ class SafeguardAdmin(LookOnly, ModelAdmin):
         ]
 
     @requires(may_view_safeguards)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         context = self._page(request, gettext("Safeguards")) | {
             "safeguards": read_safeguards(),
@@ -126,11 +129,11 @@ class SafeguardAdmin(LookOnly, ModelAdmin):
             return False
         return True
 
-    def _page(self, request: HttpRequest, title: str) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+    def _page(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
 
 
-def banner(request: HttpRequest) -> list:
+def banner(request: HttpRequest) -> list[ActingView]:
     """What safeguards do now, for those who may look at tasks."""
     told = request.resolver_match is not None and request.resolver_match.url_name in TELL_IT
     return acting() if may_view_platform(request) and not told else []

@@ -1,12 +1,15 @@
 """The page of the secrets that callbacks refer to by name: set one, delete one. Their values are never shown."""
 
+from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 from django import forms
 from django.contrib import admin, messages
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
@@ -34,7 +37,7 @@ class ReasonOnly(forms.Form):
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, initial={"operation": uuid4()}, **kwargs)
 
 
@@ -56,7 +59,7 @@ class SecretForm(ReasonOnly):
     )
     field_order = ("name", "tenant", "value", "hosts", "keep_old", "reason", "operation")
 
-    def __init__(self, *args, secret: Secret | None = None, **kwargs) -> None:
+    def __init__(self, *args: Any, secret: Secret | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if secret is not None:
             del self.fields["name"], self.fields["tenant"]
@@ -65,16 +68,16 @@ class SecretForm(ReasonOnly):
 
 @admin.register(Secret, site=console())
 class SecretAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_secrets(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_secrets(request)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_operate_secrets(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("", self.changelist_view, "changelist"),
             ("add/", self.add_view, "add"),
@@ -88,7 +91,7 @@ class SecretAdmin(LookOnly, ModelAdmin):
         ]
 
     @requires(may_view_secrets)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         found = list(Secret.objects.filter(**whose()).order_by("tenant", "name")[:SHOWN])
         context = self._page(request, gettext("Secrets")) | {
@@ -99,7 +102,9 @@ class SecretAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/secrets.html", context)
 
     @requires(may_operate_secrets)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         return self._form_page(request, None)
 
     @requires(may_operate_secrets)
@@ -147,7 +152,9 @@ class SecretAdmin(LookOnly, ModelAdmin):
         messages.success(request, gettext("Secret {name} of tenant {tenant} is set.").format(name=name, tenant=tenant))
         return HttpResponseRedirect(console_url(LIST))
 
-    def _order_page(self, request: HttpRequest, row: Secret, button: str, words: str, verb) -> HttpResponse:
+    def _order_page(
+        self, request: HttpRequest, row: Secret, button: str, words: str, verb: Callable[..., object]
+    ) -> HttpResponse:
         form = ReasonOnly(request.POST or None)
         if request.method == "POST" and form.is_valid():
             operator = _operator(request, form)
@@ -163,8 +170,8 @@ class SecretAdmin(LookOnly, ModelAdmin):
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
 
-    def _page(self, request: HttpRequest, title: str) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+    def _page(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
 
 
 def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
@@ -172,7 +179,7 @@ def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
 
 
 def _row(secret_id: int) -> Secret:
-    row = Secret.objects.filter(id=secret_id, **whose()).first() if secret_id < 2**63 else None
+    row: Secret | None = Secret.objects.filter(id=secret_id, **whose()).first() if secret_id < 2**63 else None
     if row is None:
         raise Http404(gettext("There is no such secret."))
     return row

@@ -1,12 +1,14 @@
 """The page of the sites: which one works and since when, who is at each, and how an operator switches."""
 
 import re
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
 
@@ -46,7 +48,7 @@ class SiteForm(ReasonOnly):
     epoch = forms.IntegerField(widget=forms.HiddenInput)
     field_order = ("confirm", "anyway", "reason", "operation", "epoch")
 
-    def __init__(self, *args, word: str, epoch: int, dead: bool, **kwargs) -> None:
+    def __init__(self, *args: Any, word: str, epoch: int, dead: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.word = word
         self.initial |= {"epoch": epoch}
@@ -55,7 +57,7 @@ class SiteForm(ReasonOnly):
             del self.fields["anyway"]
 
     def clean_confirm(self) -> str:
-        typed = self.cleaned_data["confirm"]
+        typed: str = self.cleaned_data["confirm"]
         if typed != self.word:
             raise forms.ValidationError(
                 gettext("You typed {typed!r}. Nothing was changed; to go on, type {word!r}.").format(
@@ -67,13 +69,13 @@ class SiteForm(ReasonOnly):
 
 @admin.register(Site, site=console())
 class SiteAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_installation(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_installation(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("", self.changelist_view, "changelist"),
             ("standby/", self.standby_view, "standby"),
@@ -84,7 +86,7 @@ class SiteAdmin(LookOnly, ModelAdmin):
         ]
 
     @requires(may_view_installation)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         view = read_sites()
         context = self._page(request, gettext("Sites")) | {
@@ -110,7 +112,11 @@ class SiteAdmin(LookOnly, ModelAdmin):
     def _order_page(self, request: HttpRequest, site: str | None) -> HttpResponse:
         view = read_sites()
         [seen] = orders.previews(view, [site])
-        about = {"word": site or ALL_STAND_BY, "epoch": view.epoch, "dead": site is not None and not seen.beats}
+        about: dict[str, Any] = {
+            "word": site or ALL_STAND_BY,
+            "epoch": view.epoch,
+            "dead": site is not None and not seen.beats,
+        }
         form = SiteForm(request.POST or take_back(request), **about)
         if request.method == "POST" and form.is_valid() and self._ordered(request, site, form):
             done = (
@@ -146,5 +152,5 @@ class SiteAdmin(LookOnly, ModelAdmin):
             return False
         return True
 
-    def _page(self, request: HttpRequest, title: str) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+    def _page(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}

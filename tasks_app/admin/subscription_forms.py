@@ -1,12 +1,13 @@
 """What people type into the pages of subscriptions: who is told of what, and an order with its reason."""
 
+from typing import Any
 from uuid import uuid4
 
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
 from tasks_app.console.scope import member
-from tasks_app.core.targets import Target, ToFunction, ToQueue, ToStream, ToWebhook, target_of
+from tasks_app.core.targets import STREAM_USUAL, Target, ToFunction, ToQueue, ToStream, ToWebhook, target_of
 from tasks_app.lifecycle.subscriptions import NAME_LENGTH
 from tasks_app.models import Subscription
 
@@ -27,7 +28,8 @@ class PatternsField(forms.CharField):
     widget = forms.Textarea(attrs={"rows": 2, "spellcheck": "false"})
 
     def clean(self, value: object) -> list[str]:
-        return super().clean(value).replace(",", " ").split()
+        typed: str = super().clean(value)
+        return typed.replace(",", " ").split()
 
 
 class SubscriptionOrderForm(forms.Form):
@@ -36,7 +38,9 @@ class SubscriptionOrderForm(forms.Form):
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, *args, since: str = "", since_needed: bool = False, event: str | None = None, **kwargs) -> None:
+    def __init__(
+        self, *args: Any, since: str = "", since_needed: bool = False, event: str | None = None, **kwargs: Any
+    ) -> None:
         """`since`: what the time is asked with; it is not asked for without. `event`: the one that is meant."""
         super().__init__(*args, initial={"operation": uuid4(), "event": event}, **kwargs)
         if event is None:
@@ -76,7 +80,7 @@ class SubscriptionForm(SubscriptionOrderForm):
         *("since", "reason", "operation"),
     )
 
-    def __init__(self, *args, subscription: Subscription | None = None, **kwargs) -> None:
+    def __init__(self, *args: Any, subscription: Subscription | None = None, **kwargs: Any) -> None:
         super().__init__(
             *args, since="" if subscription else gettext("Also what happened since; empty: from now on"), **kwargs
         )
@@ -84,7 +88,7 @@ class SubscriptionForm(SubscriptionOrderForm):
         if member() is not None:
             self._bind_to_tenant()
         if subscription is None:
-            self.initial |= {"sink": Subscription.WEBHOOK, "maxlen": 100_000}
+            self.initial |= {"sink": Subscription.WEBHOOK, "maxlen": STREAM_USUAL}
             return
         del self.fields["name"], self.fields["tenant"]
         target = dict(subscription.target)
@@ -106,13 +110,13 @@ class SubscriptionForm(SubscriptionOrderForm):
     @property
     def target(self) -> Target:
         given = self.cleaned_data
-        if "url" not in self.fields:
+        if self.subscription is not None and "url" not in self.fields:
             return target_of(self.subscription.sink, self.subscription.target)
         match given.get("sink", Subscription.WEBHOOK):
             case Subscription.WEBHOOK:
                 return ToWebhook(given["url"])
             case Subscription.STREAM:
-                return ToStream(given["stream"], given["maxlen"] or ToStream.maxlen, given["broker"])
+                return ToStream(given["stream"], given["maxlen"] or STREAM_USUAL, given["broker"])
             case Subscription.QUEUE:
                 return ToQueue(given["broker"], given["queue"])
         return ToFunction(given["function"])

@@ -1,13 +1,15 @@
 """The pages of subscriptions: who is told of which events, how that goes, and what can be done about it."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from django import forms
 from django.contrib import admin, messages
 from django.db import OperationalError
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
@@ -16,7 +18,7 @@ from tasks_app.console.scope import member, whose, working_in
 from tasks_app.console.site import console
 from tasks_app.core.errors import NotThere, PunctualError
 from tasks_app.engine.operations import subscriptions
-from tasks_app.engine.operations.jobs import once
+from tasks_app.engine.operations.jobs import Done, once
 from tasks_app.engine.watch.relay_status import read_relay
 from tasks_app.lifecycle import subscriptions as lifecycle
 from tasks_app.lifecycle.audit import Operator
@@ -97,16 +99,16 @@ VERBS = {
 
 @admin.register(Subscription, site=console())
 class SubscriptionAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_subscriptions(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_subscriptions(request)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_operate_subscriptions(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("<int:subscription_id>/edit/", self.edit_view, "edit"),
             ("<int:subscription_id>/test/", self.test_view, "test"),
@@ -116,16 +118,18 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
             path(where, self.admin_site.admin_view(view), name=f"tasks_app_subscription_{name}")
             for where, view, name in pages
         ]
-        return own + super().get_urls()
+        return [*own, *super().get_urls()]
 
     @requires(may_view_subscriptions)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         context = self.page(request) | {"relay": read_relay(working_in())}
         return TemplateResponse(request, "tasks_app/subscriptions.html", context)
 
     @requires(may_view_subscriptions)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         row = _row(object_id)
         context = self.page(request) | {"title": str(row), "original": row, "subscription": row}
         context["lag"] = next((one for one in read_relay(working_in()).subscriptions if one.id == row.id), None)
@@ -140,7 +144,9 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/subscription.html", context)
 
     @requires(may_operate_subscriptions)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         return self._form_page(request, None)
 
     @requires(may_operate_subscriptions)
@@ -202,8 +208,8 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
                 if isinstance(saved, Subscription) and saved.new_secret:
                     return self._secret_page(request, saved, saved.new_secret)
                 messages.success(request, gettext("The subscription was saved."))
-                known = isinstance(saved, Subscription)
-                return HttpResponseRedirect(console_url(ONE, saved.id) if known else console_url(LIST))
+                where = console_url(ONE, saved.id) if isinstance(saved, Subscription) else console_url(LIST)
+                return HttpResponseRedirect(where)
         title = gettext("New subscription") if row is None else gettext("Edit: {row}").format(row=row)
         context = self.page(request) | {"title": title, "form": form, "subscription": row}
         return TemplateResponse(request, "tasks_app/subscription_form.html", context, status=status)
@@ -217,9 +223,10 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
         }
         return TemplateResponse(request, "tasks_app/subscription_secret.html", context)
 
-    def page(self, request: HttpRequest) -> dict:
+    def page(self, request: HttpRequest) -> dict[str, Any]:
         """What every page of ours needs."""
-        return self.admin_site.each_context(request) | {
+        return {
+            **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": gettext("Subscriptions"),
             "may_operate": may_operate_subscriptions(request),
@@ -240,7 +247,7 @@ def _fails(row: Subscription) -> bool:
     return row.failing_since is not None or row.state == Subscription.SUSPENDED
 
 
-def _act(verb: str, row: Subscription, given: dict, operator: Operator) -> object:
+def _act(verb: str, row: Subscription, given: dict[str, Any], operator: Operator) -> object:
     match verb:
         case "pause":
             if not lifecycle.pause(row.id, operator):
@@ -271,7 +278,7 @@ def _save(form: SubscriptionForm, row: Subscription | None, operator: Operator) 
     )
 
 
-def _carried_out(form, deed: Callable[[Operator], object], request: HttpRequest) -> object:
+def _carried_out(form: forms.Form, deed: Callable[[Operator], Done], request: HttpRequest) -> Done | bool:
     """What the deed says, or True if this form was sent before; False, and the form says why, if it can't be done."""
     try:
         operator = Operator(request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"])
@@ -291,9 +298,10 @@ def _carried_out(form, deed: Callable[[Operator], object], request: HttpRequest)
     return False
 
 
-def _row(object_id: object) -> Subscription:
+def _row(object_id: int | str) -> Subscription:
     try:
-        return Subscription.objects.get(id=int(object_id), **whose())
+        found: Subscription = Subscription.objects.get(id=int(object_id), **whose())
+        return found
     except (ValueError, OverflowError, Subscription.DoesNotExist):
         raise Http404(
             gettext("There is no subscription {object_id!r}.").format(object_id=str(object_id)[:40])

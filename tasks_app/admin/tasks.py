@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
+from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
@@ -11,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
@@ -65,7 +66,7 @@ HISTORY = 50  # attempts, entries and rows of a unit that a page shows
 
 @admin.register(ScheduleTask, site=console())
 class ScheduleTaskAdmin(LookOnly, ModelAdmin):
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("export/", self.export_view, "export"),
             ("order/", self.order_view, "order"),
@@ -79,11 +80,11 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
             ("saved/<int:number>/remove/", self.remove_view, "saved_remove"),
         ]
         own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
-        return own + super().get_urls()
+        return [*own, *super().get_urls()]
 
     @requires(may_view)
     @shared
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request, (*FilterForm.base_fields, "after", "looked"))
         key = request.GET.get("key", "")
         if key.startswith("#") and key[1:].isdecimal() and len(key) < 20:
@@ -92,7 +93,9 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/tasks.html", context)
 
     @requires(may_view)
-    def change_view(self, request: HttpRequest, object_id: str, form_url="", extra_context=None) -> HttpResponse:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         task = _task(object_id)
         known_by = ScheduleTask(
             id=task.id, task_type=task.task_type, biz_key=task.biz_key
@@ -200,9 +203,10 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
     def remove_view(self, request: HttpRequest, number: int) -> HttpResponse:
         return saved.remove(request, number)
 
-    def page(self, request: HttpRequest) -> dict:
+    def page(self, request: HttpRequest) -> dict[str, Any]:
         """What every page of ours needs."""
-        return self.admin_site.each_context(request) | {
+        return {
+            **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": gettext("Tasks"),
             "may_operate": may_order(request),
@@ -215,7 +219,7 @@ def _without_payloads(rows: QuerySet[AnyTask]) -> QuerySet[AnyTask]:
     return rows.defer("payload", "payload_bytes")
 
 
-def _listed(request: HttpRequest) -> dict:
+def _listed(request: HttpRequest) -> dict[str, Any]:
     form = FilterForm(request.GET)
     if not form.is_valid():
         return {"form": form, "found": None}
@@ -281,7 +285,7 @@ def _looked_before(request: HttpRequest) -> int:
     return int(given) if given.isdecimal() and len(given) < 12 else 0
 
 
-def _told(task: TaskFields) -> dict:
+def _told(task: TaskFields) -> dict[str, Any]:
     row = Row(task.id, task.tenant, task.task_type, task.biz_key, task.status, task.due_at is not None, task.current)
     unit, _ = history(task.task_type, task.biz_key, tenant=task.tenant, limit=HISTORY)
     run = try_of(task)
@@ -328,7 +332,7 @@ def _logs_of(task: TaskFields, one: TaskAttempt) -> str:
     return trail.logs_of(task, one.worker, one.batch_no, one.started_at, one.finished_at)
 
 
-def _running(task: TaskFields) -> dict:
+def _running(task: TaskFields) -> dict[str, Any]:
     """What the run under way tells; it changes while one looks at it."""
     found = _logs(TaskLog.objects.filter(task_id=task.id, batch_no=task.batch_no)) if task.batch_no else []
     return {

@@ -1,10 +1,14 @@
 """The page of tenants: who shares the installation, their quotas and what they use; suspend, resume and archive one."""
 
+from collections.abc import Callable
+from typing import Any
+
 from django import forms
 from django.contrib import admin, messages
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.text import capfirst, format_lazy
 from django.utils.translation import gettext, gettext_lazy
 from unfold.admin import ModelAdmin
@@ -69,7 +73,7 @@ class TenantForm(ReasonOnly):
         *(*QUOTAS, "reason", "operation", "seen"),
     )
 
-    def __init__(self, *args, row: Tenant | None = None, **kwargs) -> None:
+    def __init__(self, *args: Any, row: Tenant | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for quota in QUOTAS.values():
             label = gettext("{quota}, at most; empty: no limit").format(quota=capfirst(gettext(quota.words)))
@@ -103,7 +107,7 @@ class ArchiveForm(ReasonOnly):
     )
     field_order = ("name", "destroy_key", "reason", "operation")
 
-    def __init__(self, *args, row: Tenant, **kwargs) -> None:
+    def __init__(self, *args: Any, row: Tenant, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._row = row
 
@@ -115,16 +119,16 @@ class ArchiveForm(ReasonOnly):
 
 @admin.register(Tenant, site=console())
 class TenantAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_tenants(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_tenants(request)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_operate_tenants(request)
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("", self.changelist_view, "changelist"),
             ("add/", self.add_view, "add"),
@@ -142,7 +146,7 @@ class TenantAdmin(LookOnly, ModelAdmin):
         ]
 
     @requires(may_view_tenants)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         found = list_tenants("", SHOWN)
         context = self._page(request, gettext("Tenants")) | {
@@ -179,7 +183,9 @@ class TenantAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/tenant.html", context)
 
     @requires(may_operate_tenants)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         return self._form_page(request, None)
 
     @requires(may_operate_tenants)
@@ -263,7 +269,15 @@ class TenantAdmin(LookOnly, ModelAdmin):
             return False
         return True
 
-    def _order_page(self, request: HttpRequest, row: Tenant, form: ReasonOnly, button: str, words: str, verb):
+    def _order_page(
+        self,
+        request: HttpRequest,
+        row: Tenant,
+        form: ReasonOnly,
+        button: str,
+        words: str,
+        verb: Callable[[Operator], object],
+    ) -> HttpResponse:
         if request.method == "POST" and form.is_valid():
             operator = _operator(request, form)
             try:
@@ -278,8 +292,8 @@ class TenantAdmin(LookOnly, ModelAdmin):
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
 
-    def _page(self, request: HttpRequest, title: str) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+    def _page(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
 
 
 def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
@@ -287,7 +301,7 @@ def _operator(request: HttpRequest, form: ReasonOnly) -> Operator:
 
 
 def _row(name: str) -> Tenant:
-    row = Tenant.objects.filter(name=name[:TENANT_LENGTH].replace("\0", "")).first()
+    row: Tenant | None = Tenant.objects.filter(name=name[:TENANT_LENGTH].replace("\0", "")).first()
     if row is None:
         raise Http404(gettext("There is no such tenant."))
     return row

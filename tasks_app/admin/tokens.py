@@ -1,13 +1,16 @@
 """The page of the API's tokens: issue one, whose text is shown this once; see which are in use; change, revoke."""
 
+from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy
@@ -50,7 +53,7 @@ class RevokeForm(forms.Form):
     reason = reason_field()
     operation = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, initial={"operation": uuid4()}, **kwargs)
 
 
@@ -62,9 +65,11 @@ class RightsForm(RevokeForm):
         label=gettext_lazy("Task types, separated by commas; empty: all that are open to its tenant"), required=False
     )
     lanes = forms.CharField(label=gettext_lazy("Lanes, separated by commas; empty: all but critical"), required=False)
-    field_order = ("may", "types", "lanes", "reason", "operation")
+    field_order: tuple[str, ...] = ("may", "types", "lanes", "reason", "operation")
 
-    def __init__(self, choices: list[tuple[str, str]], *args, token: ApiToken | None = None, **kwargs) -> None:
+    def __init__(
+        self, choices: list[tuple[str, str]], *args: Any, token: ApiToken | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.fields["may"].choices = choices
         if token is not None:
@@ -72,7 +77,7 @@ class RightsForm(RevokeForm):
             self.initial |= {"lanes": ", ".join(LANES if token.lanes is None else token.lanes)}
 
     @property
-    def wanted(self) -> dict:
+    def wanted(self) -> dict[str, Any]:
         given = self.cleaned_data
         return {
             "rights": [given["may"]],
@@ -95,7 +100,7 @@ class TokenForm(RightsForm):
     days = forms.FloatField(label=gettext_lazy("Expires after this many days; empty: never"), required=False)
     field_order = ("name", "tenant", "internal", "may", "decrypt", "types", "lanes", "days", "reason", "operation")
 
-    def __init__(self, choices: list[tuple[str, str]], decrypts: bool, *args, **kwargs) -> None:
+    def __init__(self, choices: list[tuple[str, str]], decrypts: bool, *args: Any, **kwargs: Any) -> None:
         super().__init__(choices, *args, **kwargs)
         if not decrypts:
             del self.fields["decrypt"]
@@ -106,16 +111,16 @@ class TokenForm(RightsForm):
 
 @admin.register(ApiToken, site=console())
 class ApiTokenAdmin(LookOnly, ModelAdmin):
-    def has_module_permission(self, request) -> bool:
+    def has_module_permission(self, request: HttpRequest) -> bool:
         return may_view_tokens(request)
 
-    def has_view_permission(self, request, obj=None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_view_tokens(request)
 
-    def has_add_permission(self, request, obj=None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return may_operate_tokens(request) and bool(_rights(request))
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern]:
         pages = [
             ("", self.changelist_view, "changelist"),
             ("add/", self.add_view, "add"),
@@ -128,7 +133,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         ]
 
     @requires(may_view_tokens)
-    def changelist_view(self, request: HttpRequest, extra_context=None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         refuse_unknown(request)
         found = list(ApiToken.objects.defer("digest").filter(**whose()).order_by("-id")[:SHOWN])
         now = timezone.now()
@@ -142,7 +147,9 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         return TemplateResponse(request, "tasks_app/tokens.html", context)
 
     @requires(may_operate_tokens)
-    def add_view(self, request: HttpRequest, form_url="", extra_context=None) -> HttpResponse:
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         rights = _rights(request)
         if not rights:
             raise PermissionDenied
@@ -221,8 +228,8 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
         }
         return TemplateResponse(request, "tasks_app/token.html", context)
 
-    def _page(self, request: HttpRequest, title: str) -> dict:
-        return self.admin_site.each_context(request) | {"opts": self.opts, "title": title}
+    def _page(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
 
 
 def _rights(request: HttpRequest) -> list[tuple[str, str]]:
@@ -231,7 +238,9 @@ def _rights(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def _token(token_id: int) -> ApiToken:
-    token = ApiToken.objects.defer("digest").filter(id=token_id, **whose()).first() if token_id < 2**63 else None
+    token: ApiToken | None = (
+        ApiToken.objects.defer("digest").filter(id=token_id, **whose()).first() if token_id < 2**63 else None
+    )
     if token is None:
         raise Http404(gettext("There is no such token."))
     return token
@@ -245,7 +254,7 @@ def _operator(request: HttpRequest, form: RevokeForm) -> Operator:
     return Operator(request.user.get_username(), form.cleaned_data["reason"], form.cleaned_data["operation"])
 
 
-def _state(token: ApiToken, now) -> str:
+def _state(token: ApiToken, now: datetime) -> str:
     if token.revoked_at:
         return gettext("revoked")
     return gettext("expired") if token.expires_at and token.expires_at <= now else gettext("valid")

@@ -96,11 +96,16 @@ def _end(task: TaskFields, at: datetime) -> Moment:
 
 def durations_chart(history: History) -> Chart | None:
     """How long runs took, day by day, the earliest first; None: nothing has ended."""
-    days = [day for day in reversed(history.days) if day.durations]
+    days = [
+        (day.day, day.middle, day.slowest)
+        for day in reversed(history.days)
+        if day.middle is not None and day.slowest is not None
+    ]
     if not days:
         return None
+    _, middle, slowest = days[-1]
     summary = gettext("Half of the runs of the last day took at most {middle}, the longest {slowest}.").format(
-        middle=span(days[-1].middle), slowest=span(days[-1].slowest)
+        middle=span(middle), slowest=span(slowest)
     )
     if trend := history.trend:
         earlier, later = trend
@@ -108,10 +113,10 @@ def durations_chart(history: History) -> Chart | None:
             later=span(later), earlier=span(earlier)
         )
     series = [
-        Series(gettext("Middle"), "pu-p50", [_ms(day.middle) for day in days]),
-        Series(gettext("Longest"), "pu-p99", [_ms(day.slowest) for day in days]),
+        Series(gettext("Middle"), "pu-p50", [_ms(middle) for _, middle, _ in days]),
+        Series(gettext("Longest"), "pu-p99", [_ms(slowest) for _, _, slowest in days]),
     ]
-    labels = [f"{day.day:%Y-%m-%d}" for day in days]
+    labels = [f"{day:%Y-%m-%d}" for day, _, _ in days]
     return lines("durations", gettext("How long it ran, by day"), summary, labels, series, step=gettext("Day"))
 
 

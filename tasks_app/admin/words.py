@@ -71,7 +71,7 @@ MADE = {CREATED: gettext_lazy("instances made")}  # by a backfill
 FOUND = {EXISTS: gettext_lazy("had their instance already")}
 
 
-def split(counts: Mapping[str, int]) -> tuple[dict[Answer, int], dict[Answer, int]]:
+def split(counts: Mapping[str, int] | Mapping[Answer, int]) -> tuple[dict[Answer, int], dict[Answer, int]]:
     """What is acted on, and what is left alone."""
     known = {answer: counts[answer] for answer in Answer if counts.get(answer)}
     acted = {answer: count for answer, count in known.items() if answer.acted}
@@ -130,7 +130,7 @@ def doing(task: ScheduleTask, now: datetime) -> str:
         case Status.RUNNING:
             run = try_of(task)
             if task.queued:
-                waits = span(max(now - run.claimed_at, timedelta(0)))
+                waits = span(max(now - (run.claimed_at or now), timedelta(0)))
                 return gettext("It was claimed {time} ago, and waits for a worker.").format(time=waits)
             if run.started_at is None:
                 return gettext("Its batch is gone: a beat makes it due again within ten minutes.")

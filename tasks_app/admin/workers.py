@@ -1,6 +1,7 @@
 """The page of a worker: what it runs, what it ran last, and what people did to it. From here it is drained."""
 
 from datetime import datetime
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -9,12 +10,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext, gettext_lazy
+from unfold.admin import ModelAdmin
 
 from tasks_app.core.errors import InvalidTask, NotThere
 from tasks_app.engine.operations import workers
 from tasks_app.engine.watch.names import with_names
 from tasks_app.engine.watch.workers import WorkerView, read_worker, slot_of
 from tasks_app.lifecycle.anywhere import tasks_by_id
+from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 from tasks_app.pages.lists import refuse_unknown
 
@@ -39,14 +42,14 @@ class WorkerForm(forms.Form):
     reason = reason_field()
 
 
-def page(admin, request: HttpRequest, name: str) -> HttpResponse:
+def page(admin: ModelAdmin, request: HttpRequest, name: str) -> HttpResponse:
     refuse_unknown(request, ("until",))
     context = admin.page(request) | _read(request, name)
     context |= {"title": gettext("Worker {name}").format(name=name)}
     return TemplateResponse(request, "tasks_app/worker.html", context)
 
 
-def order(admin, request: HttpRequest, name: str, verb: str) -> HttpResponse:
+def order(admin: ModelAdmin, request: HttpRequest, name: str, verb: str) -> HttpResponse:
     """GET says what it would do; POST does it."""
     if verb not in BUTTONS:
         raise Http404(gettext("There is no action {verb!r} here.").format(verb=verb[:20]))
@@ -94,7 +97,7 @@ def _carry_out(request: HttpRequest, name: str, verb: str, form: WorkerForm) -> 
     return HttpResponseRedirect(console_url("tasks_app_worker", name))
 
 
-def _read(request: HttpRequest, name: str) -> dict:
+def _read(request: HttpRequest, name: str) -> dict[str, Any]:
     view = read_worker(name, _until(request), BATCHES)
     if view.node is None and not (view.running or view.ran or view.entries):
         raise Http404(
@@ -113,7 +116,7 @@ def _read(request: HttpRequest, name: str) -> dict:
     }
 
 
-def _slots(view: WorkerView) -> list[tuple[str, object, list]]:
+def _slots(view: WorkerView) -> list[tuple[str, object, list[TaskFields]]]:
     """Each batch that runs there, with its process and the first of its tasks."""
     found = tasks_by_id([id_ for batch in view.running for id_ in batch.ids[:TASKS]])
     first = {task.id: task for task in with_names(found.values())}
@@ -125,6 +128,7 @@ def _slots(view: WorkerView) -> list[tuple[str, object, list]]:
 
 def _until(request: HttpRequest) -> datetime | None:
     given = request.GET.get("until", "")
+    found: datetime | None
     try:
         found = parse_datetime(given)
     except ValueError:

@@ -26,4 +26,5 @@ def check_pages(app_configs: Sequence[AppConfig] | None, **options: object) -> l
     from django.contrib import admin
 
     admin.site.find_pages()
-    return check_admin_app(app_configs, **options)
+    found: list[checks.CheckMessage] = check_admin_app(app_configs, **options)
+    return found

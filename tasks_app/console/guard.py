@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
+from django.contrib.admin import AdminSite
 from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -77,7 +79,7 @@ class StaleForms(CsrfViewMiddleware):
 _protected = decorator_from_middleware(StaleForms)
 
 
-def guard(site, patterns: list[URLPattern | URLResolver]) -> None:
+def guard(site: AdminSite, patterns: list[URLPattern | URLResolver]) -> None:
     """Put it around every view of the site."""
     for one in patterns:
         if isinstance(one, URLResolver):
@@ -86,11 +88,11 @@ def guard(site, patterns: list[URLPattern | URLResolver]) -> None:
             one.callback = _guarded(site, one.callback)
 
 
-def _guarded(site, view: View) -> View:
+def _guarded(site: AdminSite, view: View) -> View:
     protected = _protected(view)
 
     @wraps(view)
-    def answered(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         request.current_app = site.name
         with speaking(request):
             refusal = _refusal(request)
@@ -106,7 +108,7 @@ def _guarded(site, view: View) -> View:
                 late = known and isinstance(response, SimpleTemplateResponse)
                 return response.render() if late else scope.carried(response)
 
-    def admitted(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def admitted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         before = people.acting.set(lambda: request.user.get_username())
         try:
             with acting_from(people.address_of(request)):
@@ -131,10 +133,12 @@ def _guarded(site, view: View) -> View:
         told_apart(request, response)
         return in_console(response)
 
-    # For a project whose LoginRequiredMiddleware asks before the site does.
-    answered.login_url = reverse_lazy("admin:login", current_app=site.name)
     # The token is checked inside, where what was typed can be kept.
-    return csrf_exempt(answered)
+    exempt = csrf_exempt(answered)
+    # For a project whose LoginRequiredMiddleware asks before the site does.
+    exempt.login_url = reverse_lazy("admin:login", current_app=site.name)
+    guarded: View = exempt
+    return guarded
 
 
 def _refusal(request: HttpRequest) -> Refusal | None:
@@ -148,7 +152,7 @@ def _refusal(request: HttpRequest) -> Refusal | None:
 
 def _kind_of(request: HttpRequest) -> Kind:
     name, verb = request.resolver_match.url_name, request.resolver_match.kwargs.get("verb")
-    if name in WAYS_IN or (name in LEVERS and (LEVERS[name] is None or verb in LEVERS[name])):
+    if name in WAYS_IN or (name in LEVERS and ((verbs := LEVERS[name]) is None or verb in verbs)):
         return Kind.NEVER
     return Kind.READ if request.method in ("GET", "HEAD") else Kind.WRITE
 
@@ -167,7 +171,7 @@ def _busy(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     return response
 
 
-def _told(site, request: HttpRequest, error: Exception) -> HttpResponse:
+def _told(site: AdminSite, request: HttpRequest, error: Exception) -> HttpResponse:
     """What is wrong, in a sentence, where Django would show a page without words."""
     status, title = next(told for kind, told in TOLD.items() if isinstance(error, kind))
     words = why_closed(request) or NO_RIGHT if status == 403 else _words(error)

@@ -1,7 +1,7 @@
 """The heading of a page: where it belongs, and what it is. django-unfold's own ends with the list."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.admin.utils import quote
 from django.db.models import Model
@@ -16,7 +16,7 @@ class Step(NamedTuple):
     link: str = ""
 
 
-def list_of(context: Mapping) -> str:
+def list_of(context: Mapping[str, Any]) -> str:
     """The name of the list that a page belongs to; empty if it is the list, or belongs to none."""
     opts = context.get("opts")
     if opts is None or context.get("cl"):
@@ -25,7 +25,7 @@ def list_of(context: Mapping) -> str:
     return "" if capfirst(str(context.get("title") or "")) == many else many
 
 
-def steps(context: Mapping) -> list[Step]:
+def steps(context: Mapping[str, Any]) -> list[Step]:
     """From the app down to the page itself; none if the page belongs to no list."""
     opts = context.get("opts")
     if opts is None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 
 from .streams import CLOCK, STREAMS
@@ -67,7 +67,7 @@ def measured(request: HttpRequest) -> Iterator[None]:
         STREAMS.took(time.thread_time() - began)
 
 
-def told_apart(request: HttpRequest, response) -> None:
+def told_apart(request: HttpRequest, response: HttpResponse) -> None:
     """For what keeps answers in between: with the header, the same address has another answer."""
     if topics_of(request):
         patch_vary_headers(response, (HEADER,))

@@ -1,6 +1,7 @@
 """The forms that check a password, login and password change: both throttle guesses."""
 
 from math import ceil
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.forms.renderers import DjangoTemplates
@@ -14,12 +15,13 @@ from tasks_app.engine.web import people, throttle
 class LoginForm(AuthenticationForm):
     default_renderer = DjangoTemplates  # unfold's widgets have no other templates, whatever FORM_RENDERER says
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         username = self.cleaned_data.get("username")
         if username is None or not self.cleaned_data.get("password"):
-            return super().clean()
+            unchecked: dict[str, Any] = super().clean()
+            return unchecked
         _count_guess(self.request, username)
-        cleaned = super().clean()
+        cleaned: dict[str, Any] = super().clean()
         throttle.login_succeeded(username, people.address_of(self.request))
         return cleaned
 
@@ -29,14 +31,14 @@ class PasswordForm(AdminOwnPasswordChangeForm):
 
     default_renderer = DjangoTemplates
 
-    def __init__(self, *args, request: HttpRequest, **kwargs) -> None:
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.request = request
 
     def clean_old_password(self) -> str:
         username = self.user.get_username()
         _count_guess(self.request, username)
-        old = super().clean_old_password()
+        old: str = super().clean_old_password()
         throttle.login_succeeded(username, people.address_of(self.request))
         return old
 

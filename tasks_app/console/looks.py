@@ -12,7 +12,9 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from typing import Any
 
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
@@ -74,7 +76,7 @@ class Look:
     text: str
     answers: dict[str, bool]  # to what was asked about whoever looks
 
-    def fits(self, user) -> bool:
+    def fits(self, user: AbstractBaseUser) -> bool:
         return all(user.has_perm(permission) == answer for permission, answer in self.answers.items())
 
 
@@ -85,7 +87,7 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """For views of pages in LIVE, methods of a site or a ModelAdmin; inside of what asks whether they are allowed."""
 
     @wraps(view)
-    def looked(self, request: HttpRequest, *args, **kwargs) -> HttpResponse:
+    def looked(self: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         # What lies in the archive is read over the network, which nobody should wait for in a transaction.
         if not is_look(request) or member() is not None or "cold" in request.GET:
             return view(self, request, *args, **kwargs)
@@ -110,7 +112,7 @@ def saved_filters(request: HttpRequest, page: str) -> SafeString:
     return SafeString(f"{_FILTERS}-{page}-") if isinstance(request, NobodysRequest) else saved.drawn(request, page)
 
 
-def _question(request: HttpRequest) -> tuple:
+def _question(request: HttpRequest) -> tuple[Any, ...]:
     """All that the answer depends on, but what somebody may do."""
     where = request.current_app, getattr(request, "urlconf", None), get_script_prefix(), request.get_full_path()
     return *where, get_language(), get_current_timezone_name()

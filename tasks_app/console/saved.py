@@ -1,10 +1,12 @@
 """Filters of the lists that people have named: shown above the list, kept and removed. Each is nobody's but theirs."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
@@ -30,14 +32,14 @@ class SaveForm(forms.Form):
     name = forms.CharField(label=gettext_lazy("Save this filter as"), max_length=NAME_LENGTH)
 
     def clean_name(self) -> str:
-        name = self.cleaned_data["name"]
+        name: str = self.cleaned_data["name"]
         if control_in(name):
             raise forms.ValidationError(gettext("A name has no control characters."))
         return name
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, Any]:
         """What the list doesn't know is left out; what it could not read is refused."""
-        cleaned = super().clean()
+        cleaned: dict[str, Any] = super().clean()
         if "page" in cleaned and "query" in cleaned:
             known = LISTS[cleaned["page"]].form(QueryDict(cleaned["query"]))
             cleaned["query"] = query_of(known)
@@ -51,7 +53,7 @@ def query_of(form: forms.Form) -> str:
     return urlencode({name: form.data[name] for name in form.fields if form.data.get(name)})
 
 
-def shown(request: HttpRequest, page: str) -> dict:
+def shown(request: HttpRequest, page: str) -> dict[str, Any]:
     """What the list shows of them."""
     form = LISTS[page].form(request.GET) if request.GET else None
     query = query_of(form) if form is not None and form.is_valid() else ""
@@ -104,7 +106,7 @@ def remove(request: HttpRequest, number: int) -> HttpResponse:
     return HttpResponseRedirect(console_url(LISTS[found.page].address))
 
 
-def _own(request: HttpRequest):
+def _own(request: HttpRequest) -> QuerySet[SavedFilter]:
     return SavedFilter.objects.filter(user_key=str(request.user.pk), tenant=working_in(), page__in=LISTS)
 
 

@@ -4,11 +4,11 @@ People with Django's permissions on our pages work in all tenants, until they ch
 others work in one of theirs at a time. What belongs to another tenant does not exist for them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
@@ -22,7 +22,8 @@ from tasks_app.database import atomic
 from tasks_app.engine.operations.callers import Caller
 from tasks_app.engine.operations.members import everywhere, rights_of
 from tasks_app.engine.operations.owners import own_of, refuse_not_own
-from tasks_app.models import Tenant
+from tasks_app.models import DlqEntry, JobDefinition, Tenant
+from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 
 from .needs import NEEDS, OPEN
@@ -35,9 +36,19 @@ ROLE_WORDS = {
 }
 CHOSEN = "punctual_tenant"  # in the session
 OURS = "tasks_app_"  # how the names of our addresses begin
-Row = TypeVar("Row")
+Changed = TypeVar("Changed", bound=JobDefinition | TaskFields | DlqEntry)
 
 _member: ContextVar[Caller | None] = ContextVar("member", default=None)
+
+
+class OfTenant(Protocol):
+    """A row that belongs to a tenant, or to all of them."""
+
+    @property
+    def tenant(self) -> str | None: ...
+
+
+Row = TypeVar("Row", bound=OfTenant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +92,7 @@ def working(request: HttpRequest) -> Iterator[None]:
     known = settings.SESSION_COOKIE_NAME in request.COOKIES
     with atomic(savepoint=False) if known else nullcontext():
         place = place_of(request)
-        caller = _caller(request, place) if place.role is not None else None
+        caller = _caller(request, place.tenant, place.role) if place.tenant and place.role else None
     before = _member.set(caller)
     try:
         yield
@@ -130,15 +141,15 @@ def whose() -> dict[str, str]:
     return {} if tenant is None else {"tenant": tenant}
 
 
-def changeable(row: Row) -> Row:
+def changeable(row: Changed) -> Changed:
     """The job, task or letter, if whoever works here may change it; the same rules as those of the API."""
     asked = _member.get()
     if asked is not None:
         try:
             asked.refuse_closed_type(row.task_type)
-            if hasattr(row, "lane"):
+            if not isinstance(row, DlqEntry):  # which only those may change who may change everybody's
                 asked.refuse_closed_lane(row.lane)
-            refuse_not_own(asked, row)
+                refuse_not_own(asked, row)
         except PunctualError as error:
             raise PermissionDenied(str(error)) from None
     return row
@@ -153,7 +164,7 @@ def usable_kinds(kinds: Iterable[tuple[str, str]]) -> bool:
     return all(one in types and (asked.lanes is None or lane in asked.lanes) for one, lane in kinds)
 
 
-def may_change(row: object) -> bool:
+def may_change(row: JobDefinition | TaskFields) -> bool:
     """Whether it is offered."""
     try:
         changeable(row)
@@ -162,7 +173,7 @@ def may_change(row: object) -> bool:
     return True
 
 
-def may_change_each(rows: list) -> set[int]:
+def may_change_each(rows: Sequence[JobDefinition | TaskFields]) -> set[int]:
     """The ids of those that may be changed, by a few statements."""
     asked = _member.get()
     if asked is None:
@@ -207,16 +218,16 @@ def _place(request: HttpRequest) -> Place:
     tenants = tuple(sorted(roles))
     usual = None if everybody or not tenants else tenants[0]
     tenant = chosen if chosen in roles else usual
-    return Place(tenant, roles.get(tenant), tenants, everybody)
+    return Place(tenant, roles.get(tenant) if tenant else None, tenants, everybody)
 
 
-def _caller(request: HttpRequest, place: Place) -> Caller:
-    row = Tenant.objects.filter(name=place.tenant).only("state", "reason").first()
+def _caller(request: HttpRequest, tenant: str, role: Role) -> Caller:
+    row = Tenant.objects.filter(name=tenant).only("state", "reason").first()
     suspended = row.reason if row is not None and row.suspended else None
     return Caller(
         request.user.get_username(),
-        place.tenant,
-        place.role.rights if suspended is None else READING,
+        tenant,
+        role.rights if suspended is None else READING,
         lanes=USUAL_LANES,
         is_person=True,
         suspended=suspended,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tasks_app.lifecycle.jobs.lock import database_now
 
@@ -23,7 +23,7 @@ def database_clock() -> int:
 class Made(Generic[Answer]):
     begun: int  # by the clock: all that this server had by then is in it
     at: float  # the same moment, as only this process counts
-    answer: Answer | None = None
+    answer: Answer = field(init=False)  # once it is made
     ended: int = 0
 
     @property
@@ -39,7 +39,7 @@ class _Place(Generic[Answer]):
 
 
 # What is being made in this thread: it is as old as the oldest of what it is made of.
-_making: ContextVar[Made | None] = ContextVar("making", default=None)
+_making: ContextVar[Made[Any] | None] = ContextVar("making", default=None)
 
 
 class Shared(Generic[Answer]):

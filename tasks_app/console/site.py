@@ -4,14 +4,16 @@ import time
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
+from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import PasswordChangeView
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.templatetags.static import static
-from django.urls import path, reverse
+from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.translation import get_language_info, gettext
 from django.views.i18n import set_language
 from unfold.dataclasses import Favicon, SearchResult
@@ -43,9 +45,10 @@ class ConsoleSite(UnfoldAdminSite):
     index_title = TITLE
     index_template = "tasks_app/index.html"
     login_form = LoginForm
-    overview: Callable[[HttpRequest], dict] | None = None  # what the first page shows; tasks_app.admin gives it
-    finder: Callable[[HttpRequest, str], list[SearchResult]] | None = None  # of the palette; tasks_app.admin gives it
-    banner: Callable[[HttpRequest], list] | None = None  # what stands above every page; tasks_app.admin gives it
+    # tasks_app.admin gives these: what the first page shows, what the palette finds, and what stands above every page.
+    overview: Callable[[HttpRequest], dict[str, Any]] | None = None
+    finder: Callable[[HttpRequest, str], list[SearchResult]] | None = None
+    banner: Callable[[HttpRequest], list[Any]] | None = None
 
     def find_pages(self) -> None:
         """Import what registers pages here. Not when the process begins: beats, workers and commands have no pages, and
@@ -54,7 +57,7 @@ class ConsoleSite(UnfoldAdminSite):
             admin.autodiscover()
         import_module(PAGES)  # last: it looks after the pages of Django's own apps, too
 
-    def get_urls(self) -> list:
+    def get_urls(self) -> list[URLPattern | URLResolver]:
         self.find_pages()
         tenant = path("tenant/", self.admin_view(choose), name="tenant")
         streams = path("stream/", self.stream, name="stream")
@@ -63,23 +66,25 @@ class ConsoleSite(UnfoldAdminSite):
         guard(self, found)
         return own_transactions(found)
 
-    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict]:
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
         if app_label is not None:
             return under_one_name(super().get_app_list(request, app_label))
         if not hasattr(request, "_punctual_pages"):  # asked for by the menu, the first page and others
             request._punctual_pages = grouped(super().get_app_list(request))
-        return request._punctual_pages
+        pages: list[dict[str, Any]] = request._punctual_pages
+        return pages
 
-    def get_sidebar_list(self, request: HttpRequest) -> list[dict]:
+    def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, Any]]:
         """A project may have a menu of its own, in PUNCTUAL_CONSOLE["SIDEBAR"]["navigation"]."""
         return super().get_sidebar_list(request) or menu(request, self.get_app_list(request))
 
-    def each_context(self, request: HttpRequest) -> dict:
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
         banner = self.banner(request) if self.banner and request.user.is_authenticated else []
         if is_look(request):
             return {"base": BARE, "banner": banner}
         icon = Favicon(href=static("tasks_app/icon.svg"), rel="icon", type="image/svg+xml")
-        return super().each_context(request) | {
+        return {
+            **super().each_context(request),
             "site_title": TITLE,
             "site_header": TITLE,
             "site_symbol": "schedule",
@@ -96,15 +101,14 @@ class ConsoleSite(UnfoldAdminSite):
             "api_docs": api_docs(),
         }
 
-    def login(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+    @login_not_required  # as Django says of its own, whatever a project's middleware asks for elsewhere
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         answer = super().login(request, extra_context)
         if request.method == "POST" and getattr(answer, "url", "") == reverse("admin:index", current_app=self.name):
             request.session[LANDS] = True
         return answer
 
-    login.login_required = False  # as Django says of its own, whatever a project's middleware asks for elsewhere
-
-    def password_change(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """As unfold has it, but for the form."""
         view = PasswordChangeView.as_view(
             form_class=partial(PasswordForm, request=request),
@@ -114,7 +118,7 @@ class ConsoleSite(UnfoldAdminSite):
         )
         return view(request)
 
-    def index(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if is_look(request):
             return self._look(request)
         shown = self.overview(request) if self.overview else {}
@@ -150,7 +154,7 @@ class ConsoleSite(UnfoldAdminSite):
         """Nobody is sent to the login from here: a browser would read that page as a stream, and complain."""
         return stream(request) if self.has_permission(request) else no_stream()
 
-    def search(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Pages by their name, then what `finder` finds. unfold would keep its answers in the project's cache, the same
         for all sites of a user."""
         began = time.perf_counter()

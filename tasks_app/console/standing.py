@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -34,7 +35,7 @@ def rights_of_each(users: Collection[object]) -> Mapping[object, object]:
     _add(found, _linked(model, "user_permissions", users))
     of_groups = list(_linked(model, "groups", users))
     _add(found, of_groups)
-    theirs: dict[object, list] = {}
+    theirs: dict[object, list[Any]] = {}
     for group, permission in _linked(Group, "permissions", {group for _, group in of_groups}):
         theirs.setdefault(group, []).append(permission)
     _add(found, ((user, tuple(sorted(theirs.get(group, ())))) for user, group in of_groups))
@@ -44,17 +45,18 @@ def rights_of_each(users: Collection[object]) -> Mapping[object, object]:
     return {key: sorted(map(repr, parts)) for key, parts in found.items()}
 
 
-def _linked(model: type, name: str, keys: Collection[object]) -> Iterable[tuple]:
+def _linked(model: type, name: str, keys: Collection[object]) -> Iterable[tuple[Any, Any]]:
     """The pairs of a many-to-many field; none for a model of users that has no such field."""
     link = getattr(model, name, None)
     if link is None or not keys:
         return []
     here, there = link.field.m2m_field_name(), link.field.m2m_reverse_field_name()
     rows = link.through._default_manager.filter(**{f"{here}__in": keys})
-    return rows.values_list(f"{here}_id", f"{there}_id")
+    pairs: Iterable[tuple[Any, Any]] = rows.values_list(f"{here}_id", f"{there}_id")
+    return pairs
 
 
-def _add(found: dict[object, list], parts: Iterable[tuple]) -> None:
+def _add(found: dict[object, list[Any]], parts: Iterable[tuple[object, object]]) -> None:
     for key, part in parts:
         if key in found:
             found[key].append(part)

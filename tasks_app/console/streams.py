@@ -87,7 +87,7 @@ class Telling:
         return bunch
 
     def tell(self, one: Stream, now: float) -> None:
-        kinds = changed(one.heard, self.marks) if one.whole and one.heard else set(Marks._fields)
+        kinds = changed(one.heard, self.marks) if one.whole and one.heard and self.marks else set(Marks._fields)
         one.line.send(_word(kinds | {CLOCK}, self.read_at))
         one.heard, one.told_at = self.marks, now
 

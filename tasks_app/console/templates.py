@@ -9,14 +9,16 @@ stays as it is; and what a project puts over Django's (`admin/base_site.html`) s
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from django.apps import apps
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template import TemplateDoesNotExist, engines
 from django.template.backends.django import DjangoTemplates, Template
 from django.template.context import make_context
 from django.template.response import SimpleTemplateResponse
 from django.template.utils import get_app_template_dirs
+from django.utils.safestring import SafeString
 
 from tasks_app.pages.language import speaking
 
@@ -36,7 +38,7 @@ PROCESSORS = [
 class Page(Template):
     """Its numbers stay as they are: with the thousands separator of a project, the id in a form would be two others."""
 
-    def render(self, context: dict | None = None, request: HttpRequest | None = None) -> str:
+    def render(self, context: dict[str, Any] | None = None, request: HttpRequest | None = None) -> SafeString:
         made = make_context(context, request, autoescape=self.backend.engine.autoescape)
         made.use_l10n = False
         with speaking(request):
@@ -64,7 +66,7 @@ def find(names: str | Sequence[str]) -> Template:
     raise TemplateDoesNotExist(", ".join(error.args[0] for error in tried), chain=tried)
 
 
-def in_console(response):
+def in_console(response: HttpResponse) -> HttpResponse:
     """An answer that is not rendered yet is rendered with our templates."""
     if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
         named = response.template_name

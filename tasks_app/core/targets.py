@@ -12,6 +12,7 @@ from .subscribers import SUBSCRIBERS
 # A key in Redis, or a queue; what reads well in a terminal, and needs no quoting.
 _NAME = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 STREAM_MOST = 10_000_000
+STREAM_USUAL = 100_000
 
 
 def _checked_word(what: str, value: object) -> str:
@@ -43,7 +44,7 @@ class ToStream:
     """A Redis stream, kept to about `maxlen` entries. Its key is PREFIX:stream:NAME."""
 
     stream: str
-    maxlen: int = 100_000
+    maxlen: int = STREAM_USUAL
     broker: str = ""  # a name in PUNCTUAL["BROKERS"]; empty: the Redis of PUNCTUAL["REDIS_URL"]
 
     sink: ClassVar[str] = "stream"

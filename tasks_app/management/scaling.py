@@ -83,7 +83,9 @@ class Scaler:
             log.info("scale.started kind=%s number=%d", kind, number)
             return f"started {kind} {number}"
         if goal < len(mine):
-            since = self._calm_since[kind] = self._calm_since[kind] if self._calm_since[kind] is not None else now
+            since = self._calm_since[kind]
+            if since is None:
+                since = self._calm_since[kind] = now
             if now - since >= self._calm_seconds:
                 self._runner.stop(kind, max(mine))
                 self._calm_since[kind] = now
@@ -101,7 +103,7 @@ class Children:
 
     def __init__(self, commands: Mapping[str, Callable[[int], Sequence[str]]]) -> None:
         self._commands = commands
-        self._children: dict[tuple[str, int], subprocess.Popen] = {}
+        self._children: dict[tuple[str, int], subprocess.Popen[bytes]] = {}
 
     def start(self, kind: str, number: int) -> None:
         self._children[kind, number] = subprocess.Popen(self._commands[kind](number))
@@ -121,7 +123,7 @@ class Children:
                 del self._children[key]
         return sorted(number for one, number in self._children if one == kind)
 
-    def _end(self, children: Sequence[subprocess.Popen]) -> None:
+    def _end(self, children: Sequence[subprocess.Popen[bytes]]) -> None:
         deadline = time.monotonic() + END_SECONDS
         for child in children:
             child.terminate()

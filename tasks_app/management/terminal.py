@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
@@ -34,7 +34,7 @@ def account() -> str:
 
 
 class Screen(OutputWrapper):
-    def write(self, msg: str = "", style_func=None, ending: str | None = None) -> None:
+    def write(self, msg: str = "", style_func: Callable[[str], str] | None = None, ending: str | None = None) -> None:
         super().write(visible(msg, lines=True), style_func, ending)
 
     def steer(self, text: str) -> None:
@@ -51,9 +51,10 @@ def _unusable(error: OperationalError | InterfaceError) -> bool:
 class TerminalCommand(BaseCommand):
     """A command whose output has no control character but breaks of lines, whatever it prints."""
 
-    requires_system_checks: tuple[str, ...] = (
-        CHECKS,
-    )  # not those of addresses and pages, which would be imported for them
+    stdout: Screen
+    stderr: Screen
+    # Not those of addresses and pages, which would be imported for them.
+    requires_system_checks: Sequence[str] = (CHECKS,)
     reads: tuple[str, ...] = ()  # the verbs that change nothing, so that a standby can answer them
 
     def __init__(self, stdout: TextIO | None = None, stderr: TextIO | None = None, **colours: bool) -> None:
@@ -65,7 +66,7 @@ class TerminalCommand(BaseCommand):
         """What `--version` says; without it, it would be Django's."""
         return f"Punctual {__version__}"
 
-    def execute(self, *args, **options):
+    def execute(self, *args: Any, **options: Any) -> Any:  # what Django's does
         # Given by call_command, and taken here: Django would put wrappers of its own around them.
         self._print_to(options.pop("stdout", None), options.pop("stderr", None))
         try:
@@ -112,7 +113,7 @@ class TerminalCommand(BaseCommand):
         if self.answering is not None:
             (self.stderr if self.for_programs(options) else self.stdout).write(str(self.answering))
 
-    def write_json(self, told: Mapping[str, Any] | list, **how: Any) -> None:
+    def write_json(self, told: Mapping[str, Any] | list[Any], **how: Any) -> None:
         """An object says itself that it was read from a standby."""
         if self.answering is not None and isinstance(told, Mapping):
             told = {**told, "read_from": self.answering.as_json()}

@@ -34,7 +34,7 @@ def sql(name: str, *dropped: str) -> migrations.RunSQL:
 class Migration(migrations.Migration):
     initial = True
 
-    dependencies = []
+    dependencies: list[tuple[str, str]] = []
 
     operations = [
         migrations.CreateModel(

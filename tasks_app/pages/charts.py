@@ -127,14 +127,14 @@ def bars(
 ) -> Chart:
     """Bars on top of each other, of what is counted: `of` is the word for one. `level` is a line at its first value."""
     totals = [sum(value or 0 for value in column) for column in zip(*(s.values for s in series), strict=True)]
-    highest = _round_up(max(*totals, *(level.values if level else ()), 0))
+    highest = _round_up(max(*totals, *(value or 0 for value in (level.values if level else ())), 0))
     below = [0.0] * len(totals)
     drawn = []
     for one in series:
         drawn.append(Series(one.name, one.css, one.values, _boxes(one.values, below, highest)))
         below = [low + (value or 0) for low, value in zip(below, one.values, strict=True)]
     if level is not None:
-        line = f"M0 {HEIGHT - level.values[0] / highest * HEIGHT:.1f}h{WIDTH:.0f}"
+        line = f"M0 {HEIGHT - (level.values[0] or 0) / highest * HEIGHT:.1f}h{WIDTH:.0f}"
         drawn.append(Series(level.name, level.css, level.values, line, outline=True))
     unit = gettext(of if highest == 1 else f"{of}s")
     return Chart(name, title, summary, drawn, labels, f"{highest:,.0f}", "0", unit, filled=True, step=step, urls=urls)
@@ -192,5 +192,5 @@ def _round_up(value: float) -> float:
     """The next of 1, 2, 5, 10, 20 and so on."""
     if value <= 1:
         return 1.0
-    power = 10 ** math.floor(math.log10(value))
+    power: float = 10 ** math.floor(math.log10(value))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= value)

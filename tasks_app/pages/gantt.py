@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from .spans import axis
 
@@ -71,40 +72,48 @@ class Gantt:
         return self.parts - len(self.bars)
 
 
+class _Known(NamedTuple):
+    """A part that could start."""
+
+    part: Part
+    allowed: datetime
+    end: datetime
+
+
 def gantt(parts: Sequence[Part], now: datetime) -> Gantt | None:
     """In the order in which they could start; None: nothing could yet."""
-    known = [part for part in parts if part.allowed is not None]
+    known = [_Known(part, part.allowed, _end(part, part.allowed, now)) for part in parts if part.allowed is not None]
     if not known:
         return None
-    kept = sorted(_most_telling(known, now), key=lambda part: (part.allowed, _end(part, now)))
-    begin, end = kept[0].allowed, max(_end(part, now) for part in kept)
+    kept = sorted(_most_telling(known), key=lambda one: (one.allowed, one.end))
+    begin, end = kept[0].allowed, max(one.end for one in kept)
     whole = max(end - begin, timedelta(milliseconds=1))
-    bars = [_bar(part, place, begin, whole, now) for place, part in enumerate(kept)]
+    bars = [_bar(one, place, begin, whole) for place, one in enumerate(kept)]
     return Gantt(bars, _ticks(whole), begin, end, len(known))
 
 
-def _most_telling(parts: Sequence[Part], now: datetime) -> Sequence[Part]:
-    def weight(part: Part) -> tuple[bool, bool, timedelta]:
-        return part.critical, part.ended is None, _end(part, now) - part.allowed
+def _most_telling(known: Sequence[_Known]) -> Sequence[_Known]:
+    def weight(one: _Known) -> tuple[bool, bool, timedelta]:
+        return one.part.critical, one.part.ended is None, one.end - one.allowed
 
-    return parts if len(parts) <= MOST_BARS else sorted(parts, key=weight, reverse=True)[:MOST_BARS]
-
-
-def _end(part: Part, now: datetime) -> datetime:
-    return max(part.ended or now, part.began or part.allowed, part.allowed)
+    return known if len(known) <= MOST_BARS else sorted(known, key=weight, reverse=True)[:MOST_BARS]
 
 
-def _bar(part: Part, place: int, begin: datetime, whole: timedelta, now: datetime) -> Bar:
-    end = _end(part, now)
+def _end(part: Part, allowed: datetime, now: datetime) -> datetime:
+    return max(part.ended or now, part.began or allowed, allowed)
+
+
+def _bar(known: _Known, place: int, begin: datetime, whole: timedelta) -> Bar:
+    part, allowed, end = known
     began = part.began
-    waited = (began or end) - part.allowed
+    waited = (began or end) - allowed
     ran = end - began if began is not None else None
 
     def across(span: timedelta) -> float:
         return round(span / whole * WIDE, 1)
 
     left = NAMES + EDGE
-    x = left + across(part.allowed - begin)
+    x = left + across(allowed - begin)
     run_x = left + across((began or end) - begin)
     run_width = max(across(ran), LEAST) if ran is not None else 0.0
     return Bar(part, waited, ran, HEAD + place * ROW, x, across(waited), run_x, run_width)

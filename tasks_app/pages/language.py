@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
@@ -43,7 +43,7 @@ def speaks_chinese() -> bool:
     return translation.get_language() == CHINESE
 
 
-def told_by(request: HttpRequest, response) -> None:
+def told_by(request: HttpRequest, response: HttpResponse) -> None:
     """For what keeps answers in between: this one depends on the browser."""
     if not _is_chosen(request):
         patch_vary_headers(response, ("Accept-Language", "Cookie"))

@@ -9,13 +9,13 @@ SITE = "punctual"  # the site beside the project's own; where there is none, Dja
 
 def console_url(name: str, *args: object) -> str:
     """The address of a page of the console, such as `index` or `tasks_app_scheduletask_change`."""
-    return reverse(f"admin:{name}", args=args, current_app=SITE)
+    return str(reverse(f"admin:{name}", args=args, current_app=SITE))
 
 
 def api_url() -> str | None:
     """Where the REST API begins; None: it is not installed, or the project serves none."""
     try:
-        return reverse("punctual-api:read_health").removesuffix("/scheduler/health")
+        return str(reverse("punctual-api:read_health")).removesuffix("/scheduler/health")
     except NoReverseMatch:
         return None
 
@@ -23,7 +23,7 @@ def api_url() -> str | None:
 def api_docs() -> str | None:
     """The page that shows the REST API to people; None: there is none."""
     try:
-        return reverse("punctual-api:openapi-view")
+        return str(reverse("punctual-api:openapi-view"))
     except NoReverseMatch:
         return None
 
@@ -33,4 +33,4 @@ def login_url() -> str:
     try:
         return console_url("login")
     except NoReverseMatch:
-        return resolve_url(settings.LOGIN_URL)
+        return str(resolve_url(settings.LOGIN_URL))

@@ -4,12 +4,13 @@ Django's own lists take any lookup of any field from the address, a regular expr
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.contrib.admin.filters import FieldListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.options import IncorrectLookupParameters, ModelAdmin
 from django.contrib.admin.utils import get_fields_from_path
-from django.contrib.admin.views.main import PAGE_VAR
+from django.contrib.admin.views.main import PAGE_VAR, ChangeList
 from django.core.exceptions import BadRequest, ValidationError
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +22,7 @@ COUNTED = 10_000
 SHOWN = 40  # characters of what was sent
 
 
-class OwnLookups:
+class OwnLookups(ModelAdmin):
     """For ModelAdmins with Django's list; before ModelAdmin among the bases."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
@@ -39,7 +40,7 @@ class OwnLookups:
                 offered.add(one.parameter_name)
         return offered
 
-    def get_changelist_instance(self, request: HttpRequest):
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         page = request.GET.get(PAGE_VAR, "1")
         if not (page.isascii() and page.isdecimal() and len(page) < 10 and int(page)):
             raise BadRequest(
@@ -62,7 +63,7 @@ class OwnLookups:
             found.title = capfirst(self.opts.verbose_name_plural)  # not "Select article to change"
         return found
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME):
             try:
                 self.model._meta.pk.to_python(chosen)
@@ -98,4 +99,5 @@ class BoundedPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        return self.object_list.order_by()[:COUNTED].count()
+        counted: int = self.object_list.order_by()[:COUNTED].count()
+        return counted

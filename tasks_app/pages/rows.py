@@ -6,6 +6,7 @@ label: 3 ms a row.
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import display_for_field, quote
@@ -30,7 +31,7 @@ class QuickList(ChangeList):
     a `label` of unfold's, or a plain field; the first one leads to the row's page."""
 
     @cached_property
-    def headers(self) -> list[dict]:
+    def headers(self) -> list[dict[str, Any]]:
         return list(result_headers(self))
 
     @property
@@ -66,7 +67,7 @@ class QuickList(ChangeList):
         return f'<a href="{_literal(where)}{{quoted}}/change/{_literal(kept)}" class="{classes}">{{}}</a>'
 
     def _column(self, name: str) -> Callable[[Model], object]:
-        shown = getattr(self.model_admin, name, None)
+        shown: Callable[[Model], object] | None = getattr(self.model_admin, name, None)
         if shown is None:
             field, empty = self.opts.get_field(name), self.model_admin.get_empty_value_display()
             return lambda row: display_for_field(getattr(row, name), field, empty)
@@ -79,4 +80,4 @@ class QuickList(ChangeList):
 
 def _literal(text: object) -> str:
     """As a part of the pattern that nothing is filled into."""
-    return conditional_escape(text).replace("{", "{{").replace("}", "}}")
+    return str(conditional_escape(text)).replace("{", "{{").replace("}", "}}")

@@ -38,7 +38,7 @@ def _told(words: str) -> str:
 
 
 @lru_cache(10_000)  # a chart says the same few hundreds of them again and again
-def _translated(words: str, language: str) -> str:
+def _translated(words: str, language: str | None) -> str:
     if words.startswith("less"):
         return gettext("less than 1 ms")
     number, _, unit = words.partition(" ")

@@ -6,6 +6,7 @@ is decided in tasks_app/console/guard.py.
 """
 
 from django.contrib import messages
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.signals import user_logged_in
 from django.core import signing
 from django.dispatch import receiver
@@ -21,8 +22,8 @@ BACK = gettext_lazy(
 )
 
 
-def signed_for(user) -> str:
-    return signing.dumps(str(user.pk), salt=SALT)
+def signed_for(user: AbstractBaseUser) -> str:
+    return str(signing.dumps(str(user.pk), salt=SALT))
 
 
 def keep(request: HttpRequest) -> bool:
@@ -54,7 +55,7 @@ def take_back(request: HttpRequest) -> QueryDict | None:
 
 
 @receiver(user_logged_in)
-def forget_others(request: HttpRequest, user, **_: object) -> None:
+def forget_others(request: HttpRequest, user: AbstractBaseUser, **_: object) -> None:
     """Somebody else has logged in where it was typed. A project may tell of logins that have no session."""
     session = getattr(request, "session", None)
     if session is not None and session.get(KEPT, {}).get("by", str(user.pk)) != str(user.pk):

@@ -2,11 +2,14 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 from django import template
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -18,9 +21,12 @@ from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import exact_percent, first_line, for_outsiders
+from tasks_app.core.rules import Reason
 from tasks_app.core.states import Status
 from tasks_app.engine.nodes import worker_of
 from tasks_app.engine.watch.campaign_browse import CampaignView
+from tasks_app.engine.watch.job_browse import Run
+from tasks_app.engine.watch.job_history import Instance
 from tasks_app.engine.watch.verdict.problem import Problem
 from tasks_app.lifecycle.tries import error_of
 from tasks_app.lifecycle.view import TaskInfo
@@ -53,7 +59,7 @@ LABELS = {
     RunState.FAILED: "danger",
 }
 # What became of a run, in a word.
-RUN_WORDS = {
+RUN_WORDS: dict[str, Promise] = {
     Status.SUCCESS: gettext_lazy("succeeded"),
     Status.FAIL: gettext_lazy("failed, to be tried again"),
     Status.DEAD: gettext_lazy("gave up"),
@@ -99,25 +105,25 @@ WITHOUT_PAGE = {"vacuum_held_back", "archive_waits", "backup_behind", "no_base"}
 
 
 @register.filter
-def instant(value: datetime | None):
+def instant(value: datetime | None) -> SafeString:
     """A moment: to the second in UTC, to the microsecond for machines, and how far off it is when one points at it."""
     return "–" if value is None else _time(value, away(value))
 
 
 @register.filter
-def instant_and_away(value: datetime):
+def instant_and_away(value: datetime) -> SafeString:
     """The same, with how far off it is beside it."""
     hint = away(value)
     return format_html("{} <small>{}</small>", _time(value, hint), hint)
 
 
-def _time(value: datetime, hint: str):
+def _time(value: datetime, hint: str) -> SafeString:
     utc = value.astimezone(UTC)
     return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), hint, f"{utc:%Y-%m-%d %H:%M:%S}")
 
 
 @register.filter
-def clock(value: datetime):
+def clock(value: datetime) -> SafeString:
     """A moment among others of one run: to the millisecond in UTC, with its day for machines and when one points."""
     utc = value.astimezone(UTC)
     shown = f"{utc:%H:%M:%S}.{utc.microsecond // 1000:03}"
@@ -144,7 +150,7 @@ def duration(value: timedelta | None) -> str:
 
 
 @register.filter
-def on_worker(slot: str | None, at: datetime | None = None):
+def on_worker(slot: str | None, at: datetime | None = None) -> str | SafeString:
     """Who ran something, with the way to that worker's page as it was then; of no tenant, so members get none."""
     if not slot:
         return gettext("no worker")
@@ -156,7 +162,7 @@ def on_worker(slot: str | None, at: datetime | None = None):
 
 
 @register.filter
-def known_as(task):
+def known_as(task: TaskFields) -> SafeString:
     """An instance by its job and firing, if `with_names` has found its name; any other task by its key."""
     name = getattr(task, "job_name", None)
     if name is None or task.fire_time is None:
@@ -182,13 +188,13 @@ def number(value: int) -> str:
 
 
 @register.filter
-def state(status: str):
+def state(status: str) -> SafeString:
     """A state as a label. Made here, since including a template for each of hundreds of rows takes longer."""
     return format_html('<span class="pu-state pu-is-{}">{}</span>', LABELS.get(status, "plain"), status)
 
 
 @register.filter
-def task_state(task: TaskFields | TaskInfo):
+def task_state(task: TaskFields | TaskInfo) -> SafeString:
     """The state of a task of `with_tries` or `with_queued`."""
     queued = _is_queued(task) if isinstance(task, TaskInfo) else task.queued
     if queued:
@@ -201,7 +207,7 @@ def _is_queued(task: TaskInfo) -> bool:
 
 
 @register.filter
-def campaign_state(campaign: Campaign | CampaignView):
+def campaign_state(campaign: Campaign | CampaignView) -> SafeString:
     return state(HELD if campaign.hold else campaign.state)
 
 
@@ -212,7 +218,7 @@ def tone(status: str) -> str:
 
 
 @register.filter
-def failure(task: ScheduleTask):
+def failure(task: ScheduleTask) -> SafeString:
     """The error of a row; that of a try before the one under way, or before a new start, is said to be so."""
     before = (
         format_html("<small>{}</small> ", gettext("previous try:"))
@@ -223,7 +229,7 @@ def failure(task: ScheduleTask):
 
 
 @register.filter
-def runs_bar(runs):
+def runs_bar(runs: Sequence[Run] | None) -> str | SafeString:
     """The latest runs of a job as a row of small bars, the oldest first; in words for those who can't see it."""
     if not runs:
         return "–"
@@ -247,16 +253,16 @@ def runs_bar(runs):
 
 
 @register.filter
-def instance_words(one) -> str:
+def instance_words(one: Instance) -> str:
     """What became of an instance, in a line."""
     words = f"{one.fire_time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC: {RUN_WORDS[one.status]}"
     return words if one.took is None else f"{words}, {span(one.took)}"
 
 
 @register.filter
-def outcome_words(outcomes) -> str:
+def outcome_words(outcomes: Mapping[str, int]) -> str:
     """How many had which outcome, the most frequent first."""
-    found = Counter()
+    found: Counter[str] = Counter()
     for status, count in outcomes.items():
         found[str(RUN_WORDS[status])] += count
     return ", ".join(f"{count:,} {words}" for words, count in found.most_common())
@@ -286,7 +292,7 @@ def headline(text: str) -> str:
 @register.filter
 def stack(text: str) -> str:
     """The rest of an error, which is its stack."""
-    return told(text).strip().partition("\n")[2].strip("\n")
+    return str(told(text)).strip().partition("\n")[2].strip("\n")
 
 
 @register.filter
@@ -302,7 +308,7 @@ def spoken(words: str) -> str:
 
 
 @register.filter
-def sentence(why) -> str:
+def sentence(why: Reason) -> str:
     """Why something is not running; without what concerns others, for somebody who works in one tenant."""
     return in_language(why.words) if member() is None else for_outsiders(in_language(why.outside or why.words))
 
@@ -314,7 +320,7 @@ def named(names: dict[int, str], number: int) -> str:
 
 
 @register.filter
-def changes(detail: dict) -> list[tuple[str, str, str]]:
+def changes(detail: dict[str, Any]) -> list[tuple[str, str, str]]:
     """What an edit has changed: field, before, after."""
     before, after = detail.get("before") or {}, detail.get("after") or {}
     if not before or not after:
@@ -348,7 +354,7 @@ def share(value: float | None) -> str:
 
 
 @register.filter
-def kept(value: bool | None, measured: float | None):
+def kept(value: bool | None, measured: float | None) -> str | SafeString:
     """Whether a goal is."""
     if value is None:
         return "–" if measured is None else gettext("too little measured to judge")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import TypeVar
 
 from tasks_app.core.jobs import OnResume, Overlap
 from tasks_app.core.tenants import DEFAULT_TENANT
@@ -18,8 +19,10 @@ from tasks_app.lifecycle.jobs.verbs import Changed
 from tasks_app.models import AuditEntry, JobDefinition
 from tasks_app.sql import run
 
+Done = TypeVar("Done")
 
-def once(operator: Operator, deed: Callable[[], object]) -> object | None:
+
+def once(operator: Operator, deed: Callable[[], Done]) -> Done | None:
     """Do it, and answer with what it says; None if this very operation was done before: a form may be sent twice."""
     with atomic():
         run("lock_operation", {"operation": operator.operation})

@@ -32,12 +32,12 @@ class Person(Protocol):
     def has_perm(self, perm: str) -> bool: ...
 
 
-def rights_of(user: Person) -> Rights:
+def rights_of(user: Person | None) -> Rights:
     """What this person may do, and where: by Django's permissions everywhere, and by their roles in tenants.
 
     A superuser is the administrator of the platform. Whoever may not enter the console has no rights.
     """
-    if not (getattr(user, "is_active", True) and getattr(user, "is_staff", False)):
+    if user is None or not (getattr(user, "is_active", True) and getattr(user, "is_staff", False)):
         return Rights()
     rows = Membership.objects.filter(user_key=str(user.pk)).values_list("tenant", "role")
     return Rights(everywhere(user), {tenant: Role(role) for tenant, role in rows})

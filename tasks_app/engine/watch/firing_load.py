@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.conf import conf
 from tasks_app.core.calendars import Days, OnDayOff
@@ -146,7 +146,7 @@ def _with_family(job: JobDefinition) -> JobGroup:
     return group_of(job)._replace(jobs=size)
 
 
-def advice_as_told(advice: Advice, capacity: Capacity) -> dict[str, object]:
+def advice_as_told(advice: Advice, capacity: Capacity) -> dict[str, Any]:
     """As panels and callers of the API read it."""
     words = advice_in_words(advice, capacity)
     return {"at": advice.at, "firings": advice.firings, "jitter": advice.jitter, "words": words}

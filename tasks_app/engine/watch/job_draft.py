@@ -6,7 +6,7 @@ The console's form and the API show this one while somebody types. Nothing is wr
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.firing_load import MINUTES, Advice
@@ -48,7 +48,7 @@ class JobDraft:
     day: DayStrip | None = None
     advice: Advice | None = None
 
-    def told(self) -> dict[str, object]:
+    def told(self) -> dict[str, Any]:
         """As panels read it: the same from the API and from the console's form."""
         job, day, advice = self.job, self.day, self.advice
         times: list[dict[str, object]] = []

@@ -1,6 +1,8 @@
 """`manage.py alarms list|test`: what is wrong, who is told, and whether they can be."""
 
-from django.core.management.base import CommandError
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.phrases import counted
@@ -9,7 +11,7 @@ from tasks_app.engine.watch.alarm_browse import IncidentFilter, page_of_incident
 from tasks_app.lifecycle.alarms.view import about, conditions_of, title_of
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.management.terminal import TerminalCommand, account
-from tasks_app.models import AlarmChannel, AlarmRule
+from tasks_app.models import AlarmChannel, AlarmIncident, AlarmRule
 
 SHOWN = 100
 
@@ -18,7 +20,7 @@ class Command(TerminalCommand):
     help = "Lists open incidents, alarm rules and channels, or sends a channel a test alert."
     reads = ("list",)
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         shown = verbs.add_parser(
             "list", help="what is open, the rules and the channels; exits with 1 if anything is open"
@@ -30,7 +32,7 @@ class Command(TerminalCommand):
         for verb in (shown, test):
             verb.add_argument("--json", action="store_true", help="for programs")
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             bad = getattr(self, f"_{verb}")(options)
         except PunctualError as error:
@@ -38,7 +40,7 @@ class Command(TerminalCommand):
         if bad:
             raise SystemExit(1)
 
-    def _list(self, options: dict) -> bool:
+    def _list(self, options: dict[str, Any]) -> bool:
         incidents, _ = page_of_incidents(IncidentFilter(everybody=True, open_only=True), None, SHOWN)
         rules = list(AlarmRule.objects.order_by("tenant", "name")[:SHOWN])
         channels = list(AlarmChannel.objects.defer("target").order_by("tenant", "name")[:SHOWN])
@@ -64,7 +66,7 @@ class Command(TerminalCommand):
             self.stdout.write(f"  {one.name} [{_owner(one)}] {one.kind} {one.shown}: {state}")
         return bool(incidents)
 
-    def _test(self, options: dict) -> bool:
+    def _test(self, options: dict[str, Any]) -> bool:
         channel = AlarmChannel.objects.filter(tenant=options["tenant"], name=options["channel"]).first()
         if channel is None:
             whose = "of the operators" if options["tenant"] is None else f"of tenant {options['tenant']!r}"
@@ -81,7 +83,7 @@ class Command(TerminalCommand):
             self.stdout.write(f"{words} {tested.words}")
         return not tested.ok
 
-    def _print(self, found: dict) -> None:
+    def _print(self, found: dict[str, Any]) -> None:
         self.write_json(found, indent=2, ensure_ascii=False)
 
 
@@ -89,7 +91,7 @@ def _owner(row: AlarmRule | AlarmChannel) -> str:
     return "all tenants" if row.tenant is None else row.tenant
 
 
-def _incident(one) -> dict:
+def _incident(one: AlarmIncident) -> dict[str, Any]:
     return {
         "id": one.id,
         "title": title_of(one),
@@ -104,11 +106,11 @@ def _incident(one) -> dict:
     }
 
 
-def _rule(one: AlarmRule) -> dict:
+def _rule(one: AlarmRule) -> dict[str, Any]:
     plain = ("id", "tenant", "name", "conditions", "task_types", "job", "late_seconds", "running_seconds", "channels")
     return {name: getattr(one, name) for name in (*plain, "repeat_seconds", "quiet_seconds", "runbook", "enabled")}
 
 
-def _channel(one: AlarmChannel) -> dict:
+def _channel(one: AlarmChannel) -> dict[str, Any]:
     plain = {name: getattr(one, name) for name in ("id", "tenant", "name", "kind", "shown", "enabled", "error")}
     return plain | {"failing_since": one.failing_since and one.failing_since.isoformat()}

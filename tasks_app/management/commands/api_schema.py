@@ -1,6 +1,7 @@
 """`manage.py api_schema > docs/openapi.json`: the schema of the REST API, for tools that make clients from it."""
 
 import json
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.urls import NoReverseMatch
@@ -12,7 +13,7 @@ class Command(TerminalCommand):
     help = "Writes the OpenAPI schema of the REST API as JSON."
     requires_system_checks = ()  # it needs neither the database nor the broker
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             # Here, since django-ninja takes a quarter of a second that no other command should wait.
             from tasks_app.api import api

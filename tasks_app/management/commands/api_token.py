@@ -3,8 +3,9 @@
 else."""
 
 from argparse import SUPPRESS
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.core.errors import InvalidTask, NotThere
 from tasks_app.core.roles import USUAL_LANES, Right
@@ -20,7 +21,7 @@ class Command(TerminalCommand):
     help = "Issues, lists and revokes tokens of the REST API. A token is shown once, when it is issued."
     reads = ("list",)
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         issue = verbs.add_parser("issue", help="a new token")
         issue.add_argument("name", help="who will use it")
@@ -61,13 +62,13 @@ class Command(TerminalCommand):
             verb.add_argument("--by", default=account(), help="who does this; default: the system user")
             verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             getattr(self, f"_{options['verb']}")(options)
         except (InvalidTask, NotThere) as error:
             raise CommandError(str(error)) from None
 
-    def _issue(self, options) -> None:
+    def _issue(self, options: dict[str, Any]) -> None:
         if options["metrics"]:
             self._issue_for_metrics(options)
             return
@@ -80,8 +81,8 @@ class Command(TerminalCommand):
             self.stderr.write("Careful: it reaches the scheduler's own tasks and those of its apps.")
         self.stderr.write(f"Token {token.id} of tenant {token.tenant!r}. Keep it: it won't be shown again.")
 
-    def _issue_for_metrics(self, options) -> None:
-        usual = {"internal": False, "write": False, "right": None, "decrypt": False, "types": None}
+    def _issue_for_metrics(self, options: dict[str, Any]) -> None:
+        usual: dict[str, Any] = {"internal": False, "write": False, "right": None, "decrypt": False, "types": None}
         usual["lanes"] = USUAL_LANES
         for name, value in usual.items():
             if options[name] != value:
@@ -92,7 +93,7 @@ class Command(TerminalCommand):
         self.stdout.write(text)
         self.stderr.write(f"Token {token.id} reads /metrics and nothing else. Keep it: it won't be shown again.")
 
-    def _list(self, options) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         for token in ApiToken.objects.order_by("id"):
             state = "revoked" if token.revoked_at else f"until {token.expires_at:%Y-%m-%d}" if token.expires_at else ""
             rights = api_tokens.rights_of(token)
@@ -103,7 +104,7 @@ class Command(TerminalCommand):
             about = f"{token.hint}…  {token.tenant:20} {rights:7}  {types} in {lanes}  {used:15}  {token.name}  {state}"
             self.stdout.write(visible(f"{token.id:6}  {about}"))
 
-    def _change(self, options) -> None:
+    def _change(self, options: dict[str, Any]) -> None:
         types = {"types": options["types"]} if "types" in options else {}
         types |= {"types": None} if options["all_types"] else {}
         rights = options["right"] and [options["right"]]
@@ -112,11 +113,11 @@ class Command(TerminalCommand):
         words = f"may {api_tokens.rights_of(token)} now" if changed else "is so already; nothing was changed"
         self.stdout.write(visible(f"Token {token.id} ({token.name}) {words}."))
 
-    def _revoke(self, options) -> None:
+    def _revoke(self, options: dict[str, Any]) -> None:
         if not api_tokens.revoke(options["id"], _operator(options)):
             raise CommandError(f"there is no token {options['id']} to revoke; see `api_token list`.")
         self.stdout.write(f"Token {options['id']} no longer works.")
 
 
-def _operator(options) -> Operator:
+def _operator(options: dict[str, Any]) -> Operator:
     return Operator(options["by"], options["reason"])

@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from dataclasses import asdict
 from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
 
 from django.core.management import CommandError
 
@@ -16,6 +17,9 @@ from tasks_app.core.errors import shown
 from tasks_app.engine.nodes import process_name
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.management.terminal import TerminalCommand, account
+
+if TYPE_CHECKING:  # it needs pyarrow
+    from tasks_app.archive.overview import WaitingView
 
 
 class Command(TerminalCommand):
@@ -28,7 +32,7 @@ class Command(TerminalCommand):
         parser.add_argument("--dry-run", action="store_true", help="with run: say what would be done, and do nothing")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
-    def handle(self, *args, verb: str, day: date | None, **options) -> None:
+    def handle(self, *args: Any, verb: str, day: date | None, **options: Any) -> None:
         if (day is not None) != (verb == "verify"):
             raise CommandError("`archive verify` needs a day, such as 2026-11-01, and nothing else does.")
         if options["dry_run"] and verb != "run":
@@ -46,7 +50,7 @@ class Command(TerminalCommand):
         if failed:
             sys.exit(1)
 
-    def _status(self, day: None, dry_run: bool) -> tuple[list[str], dict, bool]:
+    def _status(self, day: None, dry_run: bool) -> tuple[list[str], dict[str, Any], bool]:
         from tasks_app.archive.overview import folders, waiting
         from tasks_app.archive.place import the_archive
 
@@ -65,7 +69,7 @@ class Command(TerminalCommand):
         ] or ["The archive is empty."]
         return lines, {"archived": [asdict(one) for one in there], "waiting": [asdict(one) for one in here]}, failed
 
-    def _run(self, day: None, dry_run: bool) -> tuple[list[str], dict, bool]:
+    def _run(self, day: None, dry_run: bool) -> tuple[list[str], dict[str, Any], bool]:
         from tasks_app.archive.leave import leave_all
         from tasks_app.archive.overview import plan
         from tasks_app.archive.place import the_archive
@@ -85,7 +89,7 @@ class Command(TerminalCommand):
         lines += [f"! {name} waits: {error}" for name, error in done.waiting.items()]
         return lines or ["Nothing was to be done."], done._asdict(), bool(done.waiting)
 
-    def _verify(self, day: date, dry_run: bool) -> tuple[list[str], dict, bool]:
+    def _verify(self, day: date, dry_run: bool) -> tuple[list[str], dict[str, Any], bool]:
         from tasks_app.archive.overview import verify
         from tasks_app.archive.place import the_archive
 
@@ -119,7 +123,7 @@ def a_day(text: str) -> date:
         raise ArgumentTypeError(f"{shown(text)} is no day; write it as 2026-11-01.") from None
 
 
-def _waiting(one) -> str:
+def _waiting(one: "WaitingView") -> str:
     if one.kept_until is not None:
         return f"{one.partition}: restored; stays until {one.kept_until:%Y-%m-%d %H:%M}."
     if one.held_by:
@@ -128,7 +132,7 @@ def _waiting(one) -> str:
     return f"! {one.partition}: {since}. {one.error}" if one.error else f"{one.partition}: {since}."
 
 
-def _would(one) -> str:
+def _would(one: "WaitingView") -> str:
     return "written to the archive, and dropped" if one.written else "dropped: it is older than the archive keeps it"
 
 

@@ -7,11 +7,12 @@ import dataclasses
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.conf import conf
 from tasks_app.core.audit_keys import new_key
@@ -38,7 +39,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadshe
 class Command(TerminalCommand):
     help = "Prints the audit trail, the latest first: who did what, why, and what became of it; or proves it."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         self._add_verbs(parser)
         parser.add_argument("--since", type=_instant, help="from this day or instant on, in UTC: 2026-10-01")
         parser.add_argument("--until", type=_instant, help="before this day or instant, in UTC")
@@ -52,7 +53,7 @@ class Command(TerminalCommand):
         form.add_argument("--csv", action="store_true", help="as a table with a line of names")
         form.add_argument("--json", action="store_true", help="as one JSON object a line")
 
-    def _add_verbs(self, parser) -> None:
+    def _add_verbs(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="what", required=False, metavar="verify, anchor, export, keys")
         verify = verbs.add_parser(
             "verify", help="find what was changed, removed, added or reordered; exit code 1 if so"
@@ -91,20 +92,20 @@ class Command(TerminalCommand):
             "--new", action="store_true", help='make one for PUNCTUAL["AUDIT_KEYS"], and print it this once'
         )
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         of_database = not options.get("export")  # else it verifies a file
         return options.get("what") in (None, "verify", "export") and of_database
 
-    def for_programs(self, options: dict) -> bool:
+    def for_programs(self, options: Mapping[str, Any]) -> bool:
         return super().for_programs(options) or options.get("what") == "export"
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             getattr(self, f"_{options.get('what') or 'list'}")(options)
         except (PunctualError, OSError) as error:
             raise CommandError(str(error)) from None
 
-    def _verify(self, options) -> None:
+    def _verify(self, options: dict[str, Any]) -> None:
         if options["export"]:
             self._verify_export(options["export"])
             return
@@ -153,7 +154,7 @@ class Command(TerminalCommand):
             raise CommandError("The export is not what was signed.")
         self.stdout.write("The export is what was signed.")
 
-    def _places(self, options) -> list[Source]:
+    def _places(self, options: dict[str, Any]) -> list[Source]:
         """Those that are named, or of the settings; none: the anchors of the database count. A folder may be another on
         each machine, so nobody knows what the one here should have."""
         given = options["anchors"] or [url for url in conf().AUDIT_ANCHOR_URLS if can_be_read(url)]
@@ -163,7 +164,7 @@ class Command(TerminalCommand):
             for url in given
         ]
 
-    def _progress(self, options) -> Callable[[int], None]:
+    def _progress(self, options: dict[str, Any]) -> Callable[[int], None]:
         last = time.monotonic()
 
         def tell(entries: int) -> None:
@@ -174,7 +175,7 @@ class Command(TerminalCommand):
 
         return tell
 
-    def _anchor(self, options) -> None:
+    def _anchor(self, options: dict[str, Any]) -> None:
         made = audit_anchor.anchor(self._loss(options))
         self.stdout.write(
             f"Anchor {made.no:,} names {counted(made.trails, 'trail')} that changed since the one before."
@@ -185,7 +186,7 @@ class Command(TerminalCommand):
         else:
             self.stderr.write('It is kept in the database only: PUNCTUAL["AUDIT_ANCHOR_URLS"] is empty.')
 
-    def _loss(self, options) -> audit_anchor.Loss | None:
+    def _loss(self, options: dict[str, Any]) -> audit_anchor.Loss | None:
         reason, last_good = options["after_loss"], options["last_good"]
         if reason is None and last_good is None:
             return None
@@ -193,12 +194,12 @@ class Command(TerminalCommand):
             raise CommandError("--after-loss and --last-good belong together: what was lost, and since when.")
         return audit_anchor.Loss(last_good, reason, options["by"])
 
-    def _export(self, options) -> None:
+    def _export(self, options: dict[str, Any]) -> None:
         key = audit_anchor.signer() if options["signed"] else None
         for line in audit_export.export(key, options["tenant"], options["since"], options["until"]):
             self.stdout.write(line)
 
-    def _keys(self, options) -> None:
+    def _keys(self, options: dict[str, Any]) -> None:
         if options["new"]:
             private, public = new_key()
             self.stdout.write(private)
@@ -213,7 +214,7 @@ class Command(TerminalCommand):
         if audit_keys().signer is None:
             self.stderr.write("No key signs: the trail is chained, but not anchored. `audit keys --new` makes one.")
 
-    def _list(self, options) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         names = ("since", "until", "actor", "verb", "subject", "task_id", "tenant", "reason")
         wanted = AuditFilter(**{name: options[name] for name in names})
         write = _csv if options["csv"] else _json if options["json"] else _lines
@@ -263,4 +264,4 @@ def _cell(value: object) -> object:
 
 
 def _moment(entry: AuditEntry) -> str:
-    return entry.created_at.isoformat()
+    return str(entry.created_at.isoformat())

@@ -5,6 +5,8 @@ Exit code 0: it was begun, or the dry run found something. 1: there is nothing t
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
 
 from django.core.management.base import CommandError
 
@@ -12,6 +14,7 @@ from tasks_app.core.backfill import Which
 from tasks_app.core.campaigns import CAP
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.phrases import counted
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.engine.operations.backfill import BackfillRequest, Foreseen, foresee_backfill, start
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.watch.listing import ArchiveUnreachable
@@ -19,7 +22,6 @@ from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.campaigns.begin import LANE, OWN_LANE, Slot
 from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import Campaign, JobDefinition
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 from .history import an_instant
 
@@ -53,10 +55,10 @@ class Command(TerminalCommand):
         parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="as one JSON object")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return not options["yes"]
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         pace = Pace(options["cap"], options["rate"], options["lane"], options["most_running"])
         campaign: Campaign | None = None
         try:
@@ -89,7 +91,7 @@ def _job(tenant: str, wanted: str) -> int:
         found = jobs.filter(id=int(wanted)).first()
     if found is None:
         raise CommandError(f"tenant {tenant!r} has no job with the id or name {wanted!r}.", returncode=UNUSABLE)
-    return found.id
+    return int(found.id)
 
 
 def _lines(foreseen: Foreseen, campaign: Campaign | None) -> list[str]:
@@ -110,7 +112,7 @@ def _lines(foreseen: Foreseen, campaign: Campaign | None) -> list[str]:
     return [*lines, f"Campaign {campaign.id} runs {counted(campaign.total, 'firing')}; `campaign show {campaign.id}`."]
 
 
-def _as_json(foreseen: Foreseen, campaign: Campaign | None) -> dict:
+def _as_json(foreseen: Foreseen, campaign: Campaign | None) -> dict[str, Any]:
     when = foreseen.forecast
     return {
         "instances": campaign.total if campaign else foreseen.instances,
@@ -126,7 +128,7 @@ def _as_json(foreseen: Foreseen, campaign: Campaign | None) -> dict:
     }
 
 
-def _slot(slot: Slot) -> dict:
+def _slot(slot: Slot) -> dict[str, Any]:
     return {"job": slot.job, "fire_time": slot.at.isoformat(), "task_id": slot.task or None}
 
 

@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -59,12 +59,13 @@ class Command(TerminalCommand):
             if name in ("verify", "restore"):
                 verb.add_argument("--system", help="the server, if the places have backups of several")
                 verb.add_argument("--base", metavar="LABEL", help="this base backup instead of the newest that fits")
-            ADDED.get(name, lambda verb: None)(verb)
+            if name in ADDED:
+                ADDED[name](verb)
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return options["verb"] in (None, "status")  # `list` and `verify` need no database at all
 
-    def handle(self, *args, verb: str | None, **options) -> None:
+    def handle(self, *args: Any, verb: str | None, **options: Any) -> None:
         verb = verb or "status"
         faults = _needed()
         try:
@@ -81,7 +82,7 @@ class Command(TerminalCommand):
         if failed:
             sys.exit(1)
 
-    def _status(self, options: dict) -> Told:
+    def _status(self, options: dict[str, Any]) -> Told:
         _need_places()
         views = read_backups()
         lines = [line for one in views for line in _view(one)] or ["Nothing is known yet: start `backup stream`."]
@@ -92,7 +93,7 @@ class Command(TerminalCommand):
             wrong = True
         return lines, [asdict(one) for one in views], wrong
 
-    def _run(self, options: dict) -> Told:
+    def _run(self, options: dict[str, Any]) -> Told:
         from tasks_app.backup.base import take_base
         from tasks_app.backup.ownership import refuse_copy
         from tasks_app.backup.places import stores
@@ -117,7 +118,7 @@ class Command(TerminalCommand):
         lines += [f"! {place} has none of it: {error}." for place, error in errors.items()]
         return lines, base.to_json() | {"errors": errors}, bool(errors)
 
-    def _stream(self, options: dict) -> Told:
+    def _stream(self, options: dict[str, Any]) -> Told:
         from tasks_app.backup.stream import Stream
 
         stream, stopped = Stream(synchronous=options["synchronous"]), threading.Event()
@@ -130,7 +131,7 @@ class Command(TerminalCommand):
         stream.run(stopped)
         return ["Stopped."], {"stopped": True}, False
 
-    def _verify(self, options: dict) -> Told:
+    def _verify(self, options: dict[str, Any]) -> Told:
         from tasks_app.backup.errors import BackupError
         from tasks_app.backup.ownership import refuse_copy
         from tasks_app.backup.places import stores
@@ -160,11 +161,13 @@ class Command(TerminalCommand):
             ]
         return lines, [asdict(one) for one in done], any(one.problems for one in done)
 
-    def _list(self, options: dict) -> Told:
+    def _list(self, options: dict[str, Any]) -> Told:
         from tasks_app.backup.base import proofs_in, read_bases
         from tasks_app.backup.places import FAULTS, all_systems, vacant
 
-        lines, told, failed = [], [], False
+        lines: list[str] = []
+        told: list[dict[str, Any]] = []
+        failed = False
         for store in all_systems(options["urls"]):
             try:
                 proved = {proof.label: proof.at for proof in proofs_in(store)}
@@ -192,7 +195,7 @@ class Command(TerminalCommand):
             told.append({"place": place, "error": why})
         return lines or ["There is no base backup."], told, failed or not told
 
-    def _prune(self, options: dict) -> Told:
+    def _prune(self, options: dict[str, Any]) -> Told:
         from tasks_app.backup.keeping import prune
         from tasks_app.backup.ownership import refuse_copy
         from tasks_app.backup.places import stores
@@ -212,7 +215,7 @@ class Command(TerminalCommand):
         ]
         return lines, [asdict(one) for one in done], any(one.error for one in done)
 
-    def _restore(self, options: dict) -> Told:
+    def _restore(self, options: dict[str, Any]) -> Told:
         from tasks_app.backup.restore import restore, served
 
         folder = options["folder"]
@@ -261,7 +264,7 @@ class Command(TerminalCommand):
                     raise EmbeddedError(f"The restored server ended. Its log ends with:\n{server.log_tail()}")
         return ["Stopped."], None, bool(done.lost)
 
-    def _foresee(self, options: dict) -> Told:
+    def _foresee(self, options: dict[str, Any]) -> Told:
         from tasks_app.backup.restore import plan
 
         folder = options["folder"] / "servers" / "postgres" if options["home"] else options["folder"]
@@ -285,10 +288,10 @@ class Command(TerminalCommand):
         wrong = (bool(seen.missing) and not options["to"]) or not seen.has_room
         return lines, asdict(seen) | {"has_room": seen.has_room}, wrong
 
-    def _say(self, options: dict) -> Callable[[str], None]:
+    def _say(self, options: dict[str, Any]) -> Callable[[str], None]:
         return lambda line: None if options["json"] else self.stderr.write(f"{line} …")
 
-    def _progress(self, what: str, options: dict) -> Callable[[int, int], None]:
+    def _progress(self, what: str, options: dict[str, Any]) -> Callable[[int, int], None]:
         """A line now and then."""
         last = time.monotonic()
 
@@ -372,6 +375,7 @@ def _in_home(home: Path) -> Path:
 
 
 def _a_moment(text: str) -> datetime:
+    found: datetime | None
     try:
         found = parse_datetime(text)
     except ValueError:

@@ -1,24 +1,25 @@
 """`manage.py calendars list|show|import|delete`: sets of days off that jobs keep."""
 
 from pathlib import Path
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.core.calendars import WEEKDAYS
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.phrases import counted
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.engine.operations.calendars import delete_calendar, import_calendar
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import Calendar
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 
 class Command(TerminalCommand):
     help = "Lists calendars, shows one, fills one from an iCalendar file, or deletes one."
     reads = ("list", "show")
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         listed = verbs.add_parser("list", help="all calendars of a tenant")
         show = verbs.add_parser("show", help="the days of one calendar")
@@ -36,20 +37,20 @@ class Command(TerminalCommand):
             verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
             verb.add_argument("--by", default=account(), help="who does this; default: the system user")
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             getattr(self, f"_{verb}")(options)
         except PunctualError as error:
             raise CommandError(str(error)) from None
 
-    def _list(self, options: dict) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         found = list(Calendar.objects.filter(tenant=options["tenant"]).order_by("name"))
         for calendar in found:
             self.stdout.write(f"{calendar.name}: {_in_short(calendar)}")
         if not found:
             self.stdout.write(f"Tenant {options['tenant']!r} has no calendars.")
 
-    def _show(self, options: dict) -> None:
+    def _show(self, options: dict[str, Any]) -> None:
         calendar = _named(options)
         self.stdout.write(f"{calendar.name}: {_in_short(calendar)}")
         both = calendar.days_off | {
@@ -58,7 +59,7 @@ class Command(TerminalCommand):
         for day, note in sorted(both.items()):
             self.stdout.write(f"  {day} {note}".rstrip())
 
-    def _import(self, options: dict) -> None:
+    def _import(self, options: dict[str, Any]) -> None:
         path = Path(options["file"])
         try:
             content = path.read_bytes()
@@ -79,14 +80,14 @@ class Command(TerminalCommand):
         for words in done.left_out:
             self.stdout.write(words)
 
-    def _delete(self, options: dict) -> None:
+    def _delete(self, options: dict[str, Any]) -> None:
         calendar = _named(options)
         delete_calendar(calendar.id, Operator(options["by"], options["reason"]), tenant=options["tenant"])
         self.stdout.write(f"The calendar {calendar.name!r} is deleted.")
 
 
-def _named(options: dict) -> Calendar:
-    found = Calendar.objects.filter(tenant=options["tenant"], name=options["name"]).first()
+def _named(options: dict[str, Any]) -> Calendar:
+    found: Calendar | None = Calendar.objects.filter(tenant=options["tenant"], name=options["name"]).first()
     if found is None:
         raise CommandError(f"tenant {options['tenant']!r} has no calendar named {options['name']!r}.")
     return found

@@ -6,10 +6,11 @@ Exit code 0: done. 1: there is no such campaign, or it could not be changed.
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.core.campaigns import CAP, CampaignState
 from tasks_app.core.errors import InvalidTask, PunctualError
@@ -42,7 +43,7 @@ FIELDS = (
 class Command(TerminalCommand):
     help = "Starts, lists and shows campaigns, pauses, resumes, cancels or undoes one, and changes its pace."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         orders = parser.add_subparsers(dest="verb", required=True)
         listed = orders.add_parser("list", help="the latest campaigns")
         listed.add_argument("--state", choices=[one.value for one in CampaignState], help="only those in this state")
@@ -66,10 +67,10 @@ class Command(TerminalCommand):
         for one in (listed, shown, *made):
             one.add_argument("--json", action="store_true", help="as JSON: one object a line")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return options["verb"] in ("list", "show") or bool(options.get("dry_run"))
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         if verb == "list":
             self._list(options)
         elif verb == "show":
@@ -79,7 +80,7 @@ class Command(TerminalCommand):
         else:
             self._change(verb, options)
 
-    def _list(self, options: dict) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         if options["limit"] < 1:
             raise CommandError(f"--limit is {options['limit']}; it must be 1 or more.")
         wanted = CampaignFilter(tenant=options["tenant"], state=options["state"])
@@ -89,7 +90,7 @@ class Command(TerminalCommand):
         if not found and not options["json"]:
             self.stdout.write("No campaign.")
 
-    def _change(self, verb: str, options: dict) -> None:
+    def _change(self, verb: str, options: dict[str, Any]) -> None:
         try:
             operator = Operator(options["by"], options["reason"])
             if verb == "pace":
@@ -103,15 +104,17 @@ class Command(TerminalCommand):
         if not changed:
             was = row.state.lower() if verb != "pace" or CampaignState(row.state).over else "at this pace"
             raise CommandError(f"Campaign {row.id} was {was} already; nothing was changed.")
-        self._tell(*with_holds([row]), options)
+        (shown,) = with_holds([row])
+        self._tell(shown, options)
 
-    def _begin(self, verb: str, options: dict) -> None:
+    def _begin(self, verb: str, options: dict[str, Any]) -> None:
         try:
             operator = Operator(options["by"], options["reason"])
             if verb == "undo":
                 row = undo_operation(_campaign(options["campaign"]).operation, operator)
             elif options["dry_run"]:
-                return self._foretell(options)
+                self._foretell(options)
+                return
             else:
                 pace = Pace(options["cap"], options["rate"], options["into_lane"])
                 given = {name: value for name, value in _filter(options).items() if value is not None}
@@ -121,9 +124,10 @@ class Command(TerminalCommand):
                 row = start_matching(Verb(options["kind"]), Filter(**given), operator, pace, **about)
         except PunctualError as error:
             raise CommandError(str(error)) from None
-        return self._tell(*with_holds([row]), options)
+        (shown,) = with_holds([row])
+        self._tell(shown, options)
 
-    def _foretell(self, options: dict) -> None:
+    def _foretell(self, options: dict[str, Any]) -> None:
         """What it would do; changes nothing."""
         kind = Verb(options["kind"])
         move = checked_move(options["to"], options["shift"], options["spread"]) if kind is Verb.MOVE else None
@@ -141,7 +145,7 @@ class Command(TerminalCommand):
         if times:
             self.stdout.write(f"  new times   {times[0]:%Y-%m-%d %H:%M:%S} to {times[1]:%Y-%m-%d %H:%M:%S} UTC")
 
-    def _tell(self, one: Campaign, options: dict, *, short: bool = False) -> None:
+    def _tell(self, one: Campaign, options: dict[str, Any], *, short: bool = False) -> None:
         """A campaign of `with_holds`."""
         if options["json"]:
             told = {name: getattr(one, name) for name in FIELDS} | {"held_by": one.hold and one.hold.by}
@@ -175,7 +179,7 @@ def _add_order(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only say which tasks, and how many there are")
 
 
-def _filter(options: dict) -> dict:
+def _filter(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in ("state", "task_type", "lane", "tenant", "key_prefix", "job")}
 
 

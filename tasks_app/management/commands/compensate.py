@@ -6,8 +6,10 @@ scan could not end. 2: the database does not answer.
 
 import sys
 import time
+from collections.abc import Mapping
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError
 
 from tasks_app.core.phrases import counted
@@ -23,15 +25,15 @@ TELL_SECONDS = 2.0
 class Command(TerminalCommand):
     help = "Runs every app's compensation scan: finds rows whose task is missing or wrong, and repairs them."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("scans", nargs="*", metavar="SCAN", help="run only these, such as `articles`; default: all")
         parser.add_argument("--dry-run", action="store_true", help="say what is wrong, without repairing it")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
-    def only_reads(self, options: dict) -> bool:
-        return options["dry_run"]
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
+        return bool(options["dry_run"])
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         for name in options["scans"]:
             if name not in SCANS.names():
                 known = ", ".join(SCANS.names()) or "none"
@@ -57,7 +59,7 @@ class Command(TerminalCommand):
             self.stderr.write(f"{scan}: {rows:,} rows so far …")
 
 
-def _as_dict(report: Report, seconds: float) -> dict:
+def _as_dict(report: Report, seconds: float) -> dict[str, Any]:
     return {
         "walked": report.walked,
         "seconds": round(seconds, 3),

@@ -1,6 +1,9 @@
 """`manage.py database roles [--dry-run] [--login NAME]`: the roles of PostgreSQL that keep tenants apart."""
 
-from django.core.management.base import CommandError
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from tasks_app.core.phrases import counted
@@ -11,7 +14,7 @@ from tasks_app.storage.isolation import can_set_up, facts, missing_steps, set_up
 class Command(TerminalCommand):
     help = "The roles, policies and rights of PostgreSQL by which a request sees the rows of its tenant alone."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         roles = verbs.add_parser("roles", help="make what is missing; docs/isolation.md explains it")
         roles.add_argument("--dry-run", action="store_true", help="print it as SQL, for whoever may run it")
@@ -19,13 +22,13 @@ class Command(TerminalCommand):
             "--login", action="append", default=[], help="a login of web processes, beats or workers; may be repeated"
         )
 
-    def only_reads(self, options: dict) -> bool:
-        return options["dry_run"]
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
+        return bool(options["dry_run"])
 
-    def for_programs(self, options: dict) -> bool:
+    def for_programs(self, options: Mapping[str, Any]) -> bool:
         return True
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             self._roles(options["login"], dry_run=options["dry_run"])
         except DatabaseError as error:

@@ -6,9 +6,10 @@ Exit code 0: something was found, or done. 1: nothing matches. 2: it makes no se
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import InterfaceError, OperationalError, ProgrammingError
@@ -67,10 +68,10 @@ class Command(TerminalCommand):
         for one in verbs.choices.values():
             one.add_argument("--json", action="store_true", help="one JSON object a line")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return options["verb"] in ("list", "groups", "show") or bool(options.get("dry_run"))
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             found = getattr(self, f"_{options['verb']}")(options)
         except NothingToDo:
@@ -84,7 +85,7 @@ class Command(TerminalCommand):
             self.stderr.write("Nothing matches.")
             sys.exit(NOTHING)
 
-    def _list(self, options: dict) -> int:
+    def _list(self, options: dict[str, Any]) -> int:
         letters, limit, count = _walk(_wanted(options)), _positive(options["limit"]), 0
         for letter in islice(letters, limit):
             count += 1
@@ -93,7 +94,7 @@ class Command(TerminalCommand):
             self.stderr.write(f"There are more than {limit:,}: give --limit or a narrower filter, or see `dlq groups`.")
         return count
 
-    def _groups(self, options: dict) -> int:
+    def _groups(self, options: dict[str, Any]) -> int:
         found = causes(_wanted(options), _positive(options["limit"]))
         for one in found.causes:
             self.stdout.write(json.dumps(_cause_as_json(one), ensure_ascii=False) if options["json"] else _cause(one))
@@ -101,7 +102,7 @@ class Command(TerminalCommand):
             self.stderr.write("There are more causes than were looked at: give a narrower filter.")
         return len(found.causes)
 
-    def _show(self, options: dict) -> int:
+    def _show(self, options: dict[str, Any]) -> int:
         letter = _letter(options["id"])
         if letter is None:
             return 0
@@ -116,13 +117,13 @@ class Command(TerminalCommand):
             self.stdout.write(f"{name:12} {'-' if shown in (None, '') else shown}")
         return 1
 
-    def _replay(self, options: dict) -> int:
+    def _replay(self, options: dict[str, Any]) -> int:
         return self._order(Verb.REPLAY, options)
 
-    def _discard(self, options: dict) -> int:
+    def _discard(self, options: dict[str, Any]) -> int:
         return self._order(Verb.DISCARD, options)
 
-    def _order(self, verb: Verb, options: dict) -> int:
+    def _order(self, verb: Verb, options: dict[str, Any]) -> int:
         wanted, ids, campaign = _wanted(options), options["ids"] or None, None
         _refuse_unclear(wanted, options)
         pace = Pace(_positive(options["limit"]), options["rate"], options.get("lane") or LANE)
@@ -137,11 +138,11 @@ class Command(TerminalCommand):
             self.stdout.write(_said(verb, foreseen, campaign))
         return foreseen.letters
 
-    def _tag(self, options: dict) -> int:
+    def _tag(self, options: dict[str, Any]) -> int:
         letter, operator = _letter(options["id"]), Operator(options["by"], options["reason"])
-        tags = None
-        if letter is not None:
-            tags = change_tags(letter, operator, add=options["add"], remove=options["remove"])
+        if letter is None:
+            return 0
+        tags = change_tags(letter, operator, add=options["add"], remove=options["remove"])
         if tags is None:
             return 0
         self.stdout.write(json.dumps({"id": letter.id, "tags": tags}) if options["json"] else ", ".join(tags) or "-")
@@ -158,12 +159,12 @@ def _add_filter(parser: ArgumentParser) -> None:
     parser.add_argument("--until", type=an_instant, help="died before")
 
 
-def _wanted(options: dict) -> LetterFilter:
+def _wanted(options: dict[str, Any]) -> LetterFilter:
     names = ("tag", "fingerprint", "task_type", "tenant", "job", "since", "until")
     return LetterFilter(**{name: options[name] for name in names})
 
 
-def _refuse_unclear(wanted: LetterFilter, options: dict) -> None:
+def _refuse_unclear(wanted: LetterFilter, options: dict[str, Any]) -> None:
     narrowed = wanted.narrowed or wanted.tenant is not None
     if options["ids"] and (narrowed or options["everything"]):
         raise InvalidTask("give either the ids of letters or a filter, not both.")
@@ -213,7 +214,7 @@ def _said(verb: Verb, foreseen: Foreseen, campaign: Campaign | None) -> str:
     return f"Campaign {campaign.id} {_DOES[verb]} {counted(campaign.total, 'task')}, of {found} found."
 
 
-def _ordered(foreseen: Foreseen, campaign: Campaign | None) -> dict:
+def _ordered(foreseen: Foreseen, campaign: Campaign | None) -> dict[str, Any]:
     return {
         "letters": foreseen.letters,
         "complete": foreseen.complete,
@@ -222,14 +223,14 @@ def _ordered(foreseen: Foreseen, campaign: Campaign | None) -> dict:
     }
 
 
-def _as_json(letter: DlqEntry) -> dict:
+def _as_json(letter: DlqEntry) -> dict[str, Any]:
     names = ("id", "task_id", "tenant", "task_type", "fingerprint", "tags", "error_code", "error_msg", "frame", "job")
     closed = {"closed_at": letter.closed_at and letter.closed_at.isoformat(), "closed_by": letter.closed_by}
     told = {name: getattr(letter, name) for name in names}
     return told | {"status": letter.replay_status, "created_at": letter.created_at.isoformat()} | closed
 
 
-def _cause_as_json(one: Cause) -> dict:
+def _cause_as_json(one: Cause) -> dict[str, Any]:
     names = ("fingerprint", "task_type", "error_code", "frame", "letters")
     told = {name: getattr(one, name) for name in names} | {"error_msg": first_line(one.error_msg)}
     times = {"first_at": one.first_at.isoformat(), "last_at": one.last_at.isoformat()}

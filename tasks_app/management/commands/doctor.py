@@ -8,7 +8,8 @@ import json
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import InterfaceError, OperationalError, ProgrammingError
@@ -40,11 +41,11 @@ class Command(TerminalCommand):
         parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         # What a repair would change is found by doing it and taking it back.
         return not options["listed"] and not options["repair"]
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             self._refuse_unclear(options)
             sound = self._list(options) if options["listed"] else self._examine(options)
@@ -56,13 +57,13 @@ class Command(TerminalCommand):
         if not sound:
             sys.exit(1)
 
-    def _refuse_unclear(self, options: dict) -> None:
+    def _refuse_unclear(self, options: dict[str, Any]) -> None:
         if options["apply"] and not options["repair"]:
             raise CommandError("--apply: of which check? Give --repair CHECK as well.", returncode=UNUSABLE)
         if options["repair"] and options["checks"]:
             raise CommandError("--repair names its check; leave the others out.", returncode=UNUSABLE)
 
-    def _list(self, options: dict) -> bool:
+    def _list(self, options: dict[str, Any]) -> bool:
         if options["json"]:
             told = [{"name": one.name, "rule": one.rule, "repair": one.mend and one.remedy} for one in CHECKS]
             self.write_json({"checks": told})
@@ -72,7 +73,7 @@ class Command(TerminalCommand):
             self.stdout.write(f"{'':14} {'Repair: ' if one.mend else 'No repair. '}{one.remedy}")
         return True
 
-    def _examine(self, options: dict) -> bool:
+    def _examine(self, options: dict[str, Any]) -> bool:
         wanted = [options["repair"]] if options["repair"] else options["checks"]
         checks = [check_named(name) for name in wanted] or CHECKS
         # Who names a check that is about the past has asked for the past.
@@ -92,7 +93,7 @@ class Command(TerminalCommand):
                 self.stdout.write(f"{len(OF_PAST)} more ({names}) look at what is over: --past")
         return not any(one.count for one in found)
 
-    def _repair(self, finding: Finding, options: dict) -> bool:
+    def _repair(self, finding: Finding, options: dict[str, Any]) -> bool:
         applied = options["apply"]
         treated = Treated([], [])
         if finding.count:
@@ -151,7 +152,7 @@ def _few(ids: Sequence[int]) -> str:
     return ", ".join(map(str, ids[:SHOWN])) + (" …" if len(ids) > SHOWN else "")
 
 
-def _as_dict(found: Sequence[Finding], seconds: float, *, past: bool) -> dict:
+def _as_dict(found: Sequence[Finding], seconds: float, *, past: bool) -> dict[str, Any]:
     return {
         "sound": not any(one.count for one in found),
         "past": past,

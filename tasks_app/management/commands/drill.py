@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,7 +60,7 @@ class Command(TerminalCommand):
         )
         parser.add_argument("--json", action="store_true", help="one JSON object for each drill")
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         names = _names(options["drills"])
         wanted = {
             "tasks": round(_number(options["tasks"], "--tasks", 0, MOST_TASKS)),
@@ -116,7 +116,8 @@ class Command(TerminalCommand):
             figures = dict.fromkeys(("rto_s", "lost", "duplicates"))  # for a machine: not known
             words = f"it ended with exit code {process.returncode}"
             return {"drill": name, "at": at, **figures, "met": False, "error": words}
-        return json.loads(told.splitlines()[-1])
+        result: dict[str, Any] = json.loads(told.splitlines()[-1])
+        return result
 
     def _tell(self, result: Mapping[str, Any], as_json: bool) -> None:
         if as_json:
@@ -127,7 +128,9 @@ class Command(TerminalCommand):
             self.stdout.write("\n".join(_words(result)))
         self.stdout.flush()
 
-    def _compare(self, earlier: list, results: list, tolerance: float) -> list[str]:
+    def _compare(
+        self, earlier: list[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], tolerance: float
+    ) -> list[str]:
         found = []
         for result in results:
             last = history.last_like(earlier, result)

@@ -1,6 +1,10 @@
 """`manage.py events`: which events there are, which of them are kept, and what each carries."""
 
 import json
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from tasks_app.conf import conf
 from tasks_app.core.events import KINDS, OWN_NOUNS, Kind, schema_of
@@ -10,12 +14,12 @@ from tasks_app.management.terminal import TerminalCommand
 class Command(TerminalCommand):
     help = "Lists the events that there are, those of your apps included, and says which are kept."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="the JSON schema of each, by its name")
         form.add_argument("--page", action="store_true", help="as the part of docs/events.md that lists them")
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         if options["json"]:
             self.stdout.write(json.dumps({name: schema_of(kind) for name, kind in KINDS.items()}, indent=2))
         elif options["page"]:
@@ -26,7 +30,7 @@ class Command(TerminalCommand):
                 self.stdout.write(f"{'kept' if kind.name in kept else '-':5} {kind.name:30} {kind.sentence}")
 
 
-def page_of(kinds) -> str:
+def page_of(kinds: Iterable[Kind]) -> str:
     """The scheduler's own first, then those of the apps by name: in whatever order they were loaded."""
     kinds = list(kinds)
     own = [kind for kind in kinds if _noun(kind) in OWN_NOUNS]
@@ -50,7 +54,7 @@ def _section(kind: Kind) -> str:
     return "\n\n".join(parts)
 
 
-def _compact(schema: dict) -> str:
+def _compact(schema: dict[str, Any]) -> str:
     """One field a line."""
     if "properties" not in schema:
         return json.dumps(schema)

@@ -4,8 +4,9 @@ Exit code 0: nothing. 1: there is something. 2: it makes no sense, or the databa
 """
 
 from datetime import timedelta
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db.models.functions import Now
 
 from tasks_app.core.durations import seconds_of
@@ -30,13 +31,13 @@ class Command(TerminalCommand):
     )
     reads = ("report",)
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         report = verbs.add_parser("report", help="what was seen, and is not known any more")
         report.add_argument("--since", default="1d", help="how far back, such as 15m; default 1d")
         report.add_argument("--json", action="store_true", help="one JSON object, with all of them")
 
-    def handle(self, *args, since: str, json: bool, **options) -> None:
+    def handle(self, *args: Any, since: str, json: bool, **options: Any) -> None:
         try:
             reach = timedelta(seconds=seconds_of(since))
         except InvalidTask as error:
@@ -78,4 +79,4 @@ def _as_dict(entry: AuditEntry) -> dict[str, object]:
         "what": entry.outcome,
         "noted": entry.created_at.isoformat(),
     }
-    return about | entry.detail
+    return {**about, **entry.detail}

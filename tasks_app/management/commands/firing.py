@@ -1,23 +1,25 @@
 """`manage.py firing skip|move|restore JOB`: one firing of a job, without a change of its schedule."""
 
 from datetime import datetime
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.schedule import in_zone
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.engine.operations import jobs
 from tasks_app.lifecycle.audit import Operator
+from tasks_app.lifecycle.jobs.overrides import Overridden
 from tasks_app.lifecycle.jobs.view import job_named, known_zone
 from tasks_app.management.terminal import TerminalCommand, account
 from tasks_app.models import JobDefinition
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 
 class Command(TerminalCommand):
     help = "Skips one firing of a job, moves it to another time, or takes that back."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         skip = verbs.add_parser("skip", help="this firing does not run")
         move = verbs.add_parser("move", help="this firing runs at another time")
@@ -32,7 +34,7 @@ class Command(TerminalCommand):
         restore.add_argument("--fire-time", required=True, help="such as 2026-11-20T09:00+01:00")
         move.add_argument("--to", required=True, help="such as 2026-11-20T18:00+01:00")
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         job = job_named(options["tenant"], options["job"])
         if job is None:
             raise CommandError(f"tenant {options['tenant']!r} has no job with the id or name {options['job']!r}.")
@@ -49,15 +51,15 @@ class Command(TerminalCommand):
         self.stdout.write(f"{job.name}: the firing of {at} {becomes[verb]}.")
 
 
-def _do(verb: str, job: JobDefinition, options: dict) -> jobs.Overridden:
+def _do(verb: str, job: JobDefinition, options: dict[str, Any]) -> Overridden:
     operator = Operator(options["by"], options["reason"])
+    if verb == "restore":
+        return jobs.restore_firing(job.id, _instant("--fire-time", options["fire_time"]), operator, tenant=job.tenant)
     fire_time = _instant("--fire-time", options["fire_time"]) if options["fire_time"] else None
     if verb == "skip":
         return jobs.skip_firing(job.id, operator, fire_time=fire_time, tenant=job.tenant)
-    if verb == "move":
-        to = _instant("--to", options["to"])
-        return jobs.move_firing(job.id, to, operator, fire_time=fire_time, tenant=job.tenant)
-    return jobs.restore_firing(job.id, fire_time, operator, tenant=job.tenant)
+    to = _instant("--to", options["to"])
+    return jobs.move_firing(job.id, to, operator, fire_time=fire_time, tenant=job.tenant)
 
 
 def _instant(name: str, given: str) -> datetime:

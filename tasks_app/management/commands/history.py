@@ -8,11 +8,12 @@ import json
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import InterfaceError, OperationalError, ProgrammingError
@@ -54,10 +55,10 @@ class Command(TerminalCommand):
         form.add_argument("--csv", metavar="FILE", help="a table with a line of names; - for standard output")
         form.add_argument("--parquet", metavar="FILE", help="needs the extra [archive]")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return True
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             found = self._unit(options) if options["unit"] else self._tasks(options)
         except (InvalidTask, ArchiveUnreachable) as error:
@@ -74,7 +75,7 @@ class Command(TerminalCommand):
             self.stderr.write("Nothing matches." + (_WHERE_ELSE if conf().ARCHIVE_URL and not options["cold"] else ""))
             sys.exit(NOTHING)
 
-    def _tasks(self, options: dict) -> int:
+    def _tasks(self, options: dict[str, Any]) -> int:
         tasks, limit = _found(options), options["limit"]
         if options["csv"]:
             return self._csv(islice(tasks, limit), options["csv"])
@@ -109,7 +110,7 @@ class Command(TerminalCommand):
         self.stderr.write(f"{counted(counting.count, 'task')} written to {name}.")
         return counting.count
 
-    def _unit(self, options: dict) -> int:
+    def _unit(self, options: dict[str, Any]) -> int:
         for name in ("task_type", "key", "job", "state", "csv", "parquet", "limit"):
             if options[name] is not None:
                 raise InvalidTask(f"--unit tells everything; --{name.removeprefix('task_')} can't narrow or export it.")
@@ -126,7 +127,7 @@ class Command(TerminalCommand):
         return len(tasks)
 
 
-def _found(options: dict) -> Iterator[AnyTask]:
+def _found(options: dict[str, Any]) -> Iterator[AnyTask]:
     wanted = Filter(
         tenant=options["tenant"],
         task_type=options["task_type"],

@@ -7,14 +7,15 @@ lines say why. 2: there are no tables of django-celery-beat that can be read; no
 import json
 import sys
 from dataclasses import asdict
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.core.text import visible
 from tasks_app.engine.operations.celery_beat_import import DONE, LEFT, REFUSED, Told, carry_over, take_back
 from tasks_app.engine.operations.celery_beat_tables import why_unreadable
 from tasks_app.management.terminal import TerminalCommand
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 _MARKS = {DONE: "+", LEFT: "=", REFUSED: "-"}
 _SAID = {False: ("became jobs", "would become jobs", "off"), True: ("taken back", "would be taken back", "on again")}
@@ -26,7 +27,7 @@ class Command(TerminalCommand):
         "--undo takes it back."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--undo", action="store_true", help="delete or pause the jobs and switch the schedules on again"
         )
@@ -36,7 +37,7 @@ class Command(TerminalCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
         parser.add_argument("--tenant", default=DEFAULT_TENANT)
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         undo, dry_run = options["undo"], options["dry_run"]
         if problem := why_unreadable():
             raise CommandError(problem, returncode=2)

@@ -7,6 +7,8 @@ nothing was changed. 3: what the file would change was changed by hand, so nothi
 import json
 import sys
 from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
@@ -76,13 +78,13 @@ class Command(TerminalCommand):
         for one in (applied, listed):
             one.add_argument("--json", action="store_true", help="as JSON: one object for apply, one a line for list")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return super().only_reads(options) or bool(options.get("dry_run") or options.get("check"))
 
-    def for_programs(self, options: dict) -> bool:
+    def for_programs(self, options: Mapping[str, Any]) -> bool:
         return super().for_programs(options) or options["verb"] == "export"
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             getattr(self, f"_{verb}")(options)
         except BadFile as error:
@@ -92,7 +94,7 @@ class Command(TerminalCommand):
         except PunctualError as error:
             raise CommandError(str(error), returncode=BAD) from None
 
-    def _apply(self, options: dict) -> None:
+    def _apply(self, options: dict[str, Any]) -> None:
         dry = options["dry_run"] or options["check"]
         file = read(options["file"], options["source"])
         wanted = Wanted(options["prune"], options["overwrite"], options["keep"])
@@ -108,11 +110,11 @@ class Command(TerminalCommand):
         if options["check"] and decided.changes:
             sys.exit(CHANGED)
 
-    def _export(self, options: dict) -> None:
+    def _export(self, options: dict[str, Any]) -> None:
         found = few_enough(_rows(options))
         self.stdout.write(yaml().write(file_of(found, options["source"])), ending="")
 
-    def _list(self, options: dict) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         if options["limit"] < 1:
             raise CommandError(f"--limit is {options['limit']}; it must be 1 or more.", returncode=BAD)
         found = list(_rows(options)[: options["limit"] + 1])
@@ -136,13 +138,13 @@ class Command(TerminalCommand):
         if not options["json"] and (more or not found):
             self.stdout.write("There are more; --limit shows them." if more else "No job.")
 
-    def _release(self, options: dict) -> None:
+    def _release(self, options: dict[str, Any]) -> None:
         records = release(options["source"], options["names"], Operator(options["by"], options["reason"]))
         for one in records:
             self.stdout.write(f"= {one.name}: no longer declared by {one.source}; it stays as it is")
 
 
-def _rows(options: dict) -> QuerySet[JobDefinition]:
+def _rows(options: dict[str, Any]) -> QuerySet[JobDefinition]:
     if options["source"] and options["undeclared"]:
         raise CommandError("--source and --undeclared exclude each other; give the one you mean.", returncode=BAD)
     return jobs_of(options["tenant"], options["source"], undeclared=options["undeclared"])
@@ -200,7 +202,7 @@ def _summary(decided: Plan, dry: bool) -> list[str]:
     return [f"Dry run: {done}.{left}" if dry else f"Applied {decided.file.source}: {done}.{left}"]
 
 
-def _as_json(decided: Plan, dry: bool) -> dict:
+def _as_json(decided: Plan, dry: bool) -> dict[str, Any]:
     shown = [step for step in decided.steps if step.action is not Action.SAME]
     return {
         "file": decided.file.name,

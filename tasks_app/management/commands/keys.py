@@ -3,7 +3,9 @@
 The installation's own, which these are sealed with, are the business of `manage.py secrets`.
 """
 
-from django.core.management.base import CommandError
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.phrases import counted
@@ -25,7 +27,7 @@ class Command(TerminalCommand):
     help = "The keys of tenants: shows, rotates and destroys them, and encrypts stored data anew."
     reads = ("show",)
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         show = verbs.add_parser("show", help="the keys there are, and how far stored data is under the newest of them")
         show.add_argument("tenant", nargs="?", help="of this tenant alone")
@@ -49,13 +51,13 @@ class Command(TerminalCommand):
             else:
                 verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             getattr(self, f"_{verb}")(options)
         except PunctualError as error:
             raise CommandError(str(error)) from None
 
-    def _show(self, options: dict) -> None:
+    def _show(self, options: dict[str, Any]) -> None:
         found, walk = keys_of(options["tenant"]), walk_view()
         if options["as_json"]:
             told = {"keys": [_as_json(one) for one in found], "walk": walk and walk.words}
@@ -68,27 +70,27 @@ class Command(TerminalCommand):
         if walk is not None:
             self.stdout.write(walk.words)
 
-    def _on(self, options: dict) -> None:
+    def _on(self, options: dict[str, Any]) -> None:
         tenants.know([tenants.checked_tenant(options["tenant"])])
         done = tenants.edit(options["tenant"], {"encrypted": True}, _operator(options))
         words = "is encrypted from now on, and what is stored is being brought under its key"
         words = words if done.changed else "was encrypted already"
         self.stdout.write(f"What is written of tenant {options['tenant']!r} {words}.")
 
-    def _off(self, options: dict) -> None:
+    def _off(self, options: dict[str, Any]) -> None:
         done = tenants.edit(options["tenant"], {"encrypted": False}, _operator(options))
         words = "is in the clear from now on; what is encrypted stays so"
         words = words if done.changed else "was in the clear already"
         self.stdout.write(f"What is written of tenant {options['tenant']!r} {words}.")
 
-    def _rotate(self, options: dict) -> None:
+    def _rotate(self, options: dict[str, Any]) -> None:
         made = tenant_keys.rotate(tenants.checked_tenant(options["tenant"]), _operator(options))
         self.stdout.write(
             f"Key {made.id} encrypts what is written of tenant {made.tenant!r} from now on. The beats bring what is "
             "stored under it: `manage.py keys show` says how far they are."
         )
 
-    def _destroy(self, options: dict) -> None:
+    def _destroy(self, options: dict[str, Any]) -> None:
         tenant = options["tenant"]
         if not options["yes"]:
             self.stdout.write(
@@ -101,21 +103,21 @@ class Command(TerminalCommand):
         self.stdout.write(f"{counted(done, 'key')} of tenant {tenant!r} destroyed.")
         self.stdout.write(AFTERWARDS)
 
-    def _reencrypt(self, options: dict) -> None:
+    def _reencrypt(self, options: dict[str, Any]) -> None:
         key_walk.begin_walk(_operator(options))
         self.stdout.write(
             "The beats bring what is stored under the newest keys; `manage.py keys show` says how far they are."
         )
 
-    def _stop(self, options: dict) -> None:
+    def _stop(self, options: dict[str, Any]) -> None:
         key_walk.stop_walk(_operator(options))
         self.stdout.write("Stopped. `manage.py keys resume` goes on where it was.")
 
-    def _resume(self, options: dict) -> None:
+    def _resume(self, options: dict[str, Any]) -> None:
         key_walk.resume_walk(_operator(options))
         self.stdout.write("It goes on.")
 
-    def _decrypt(self, options: dict) -> None:
+    def _decrypt(self, options: dict[str, Any]) -> None:
         row = task_by_id(options["task"])
         if row is None:
             raise CommandError(f"There is no task {options['task']}; what is in the archive has to be restored first.")
@@ -123,7 +125,7 @@ class Command(TerminalCommand):
             self.stdout.write(f"{part.title}:\n{part.text}")
 
 
-def _operator(options: dict) -> Operator:
+def _operator(options: dict[str, Any]) -> Operator:
     return Operator(options["by"], options["reason"])
 
 

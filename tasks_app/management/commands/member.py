@@ -1,8 +1,9 @@
 """`manage.py member list|grant|revoke`: who is what in which tenant."""
 
 import json
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.roles import Role
@@ -17,7 +18,7 @@ class Command(TerminalCommand):
     help = "Lists the members of tenants, gives a user a role in one, or takes it away."
     reads = ("list",)
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         listed = verbs.add_parser("list", help="who is what, in all tenants or one")
         listed.add_argument("--tenant", help="of this one only")
@@ -32,13 +33,13 @@ class Command(TerminalCommand):
         for verb in (listed, grant, revoke):
             verb.add_argument("--json", action="store_true", dest="as_json", help="for programs")
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             getattr(self, f"_{verb}")(options)
         except PunctualError as error:
             raise CommandError(str(error)) from None
 
-    def _list(self, options: dict) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         rows = Membership.objects.order_by("tenant", "username")
         found = list(rows.filter(tenant=options["tenant"]) if options["tenant"] else rows)
         if options["as_json"]:
@@ -51,7 +52,7 @@ class Command(TerminalCommand):
         if not found:
             self.stdout.write("There are no members: whoever has Django's permissions works in all tenants.")
 
-    def _grant(self, options: dict) -> None:
+    def _grant(self, options: dict[str, Any]) -> None:
         tenant, user = options["tenant"], options["user"]
         done = members.grant(tenant, user, options["role"], _operator(options))
         if options["as_json"]:
@@ -62,7 +63,7 @@ class Command(TerminalCommand):
         if not members.user_named(user).is_staff:
             self.stderr.write(f"They can't enter the console yet: set is_staff of user {user!r}.")
 
-    def _revoke(self, options: dict) -> None:
+    def _revoke(self, options: dict[str, Any]) -> None:
         before = members.revoke(options["tenant"], options["user"], _operator(options))
         if options["as_json"]:
             self._tell({"tenant": options["tenant"], "user": options["user"], "before": before, "role": None})
@@ -73,7 +74,7 @@ class Command(TerminalCommand):
         self.stdout.write(json.dumps(what, indent=2))
 
 
-def _operator(options: dict) -> Operator:
+def _operator(options: dict[str, Any]) -> Operator:
     return Operator(options["by"], options["reason"])
 
 

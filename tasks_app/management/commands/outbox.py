@@ -6,8 +6,10 @@ Exit code 0: all get what they should. 1: a subscription is suspended, fails, or
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.core.management import CommandError
 from django.utils import timezone
@@ -26,6 +28,8 @@ from tasks_app.sql import run
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 COUNT_MOST = 1_000_000  # events that a dry run counts
+# By subscription: its patterns that match events which are not kept, each with these events.
+Unkept = Mapping[int, tuple[tuple[str, tuple[str, ...]], ...]]
 
 
 class Command(TerminalCommand):
@@ -54,10 +58,10 @@ class Command(TerminalCommand):
         for verb in (parser, status, pause, resume, replay, skip):
             verb.add_argument("--json", action="store_true", help="one JSON object instead of words")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return options["verb"] in (None, "status") or bool(options.get("dry_run"))
 
-    def handle(self, *args, verb: str | None, **options) -> None:
+    def handle(self, *args: Any, verb: str | None, **options: Any) -> None:
         try:
             words, told, failed = getattr(self, f"_{verb or 'status'}")(options)
         except (InvalidTask, NotThere) as error:
@@ -69,7 +73,7 @@ class Command(TerminalCommand):
         if failed:
             sys.exit(1)
 
-    def _status(self, options: dict) -> tuple[str, dict, bool]:
+    def _status(self, options: dict[str, Any]) -> tuple[str, dict[str, Any], bool]:
         relay = read_relay()
         failed = any(one.missed or _in_trouble(one) for one in relay.subscriptions)
         told = asdict(relay)
@@ -78,26 +82,26 @@ class Command(TerminalCommand):
             one["not_kept"] = dict(unkept[one["id"]])
         return "\n".join(_page(relay, unkept)), told, failed
 
-    def _pause(self, options: dict) -> tuple[str, dict, bool]:
+    def _pause(self, options: dict[str, Any]) -> tuple[str, dict[str, Any], bool]:
         row = subscriptions.find(options["name"], options["tenant"])
         done = subscriptions.pause(row.id, _operator(options))
         words = f"Subscription {row} is paused. Events wait for it." if done else f"Subscription {row} is not active."
         return words, {"name": row.name, "paused": done}, not done
 
-    def _resume(self, options: dict) -> tuple[str, dict, bool]:
+    def _resume(self, options: dict[str, Any]) -> tuple[str, dict[str, Any], bool]:
         row = subscriptions.find(options["name"], options["tenant"])
         done = subscriptions.resume(row.id, _operator(options), since=options["since"])
         where = "where it stopped" if options["since"] is None else f"{options['since']:%Y-%m-%d %H:%M:%S %Z}"
         words = f"Subscription {row} goes on from {where}." if done else f"Subscription {row} is active already."
         return words, {"name": row.name, "resumed": done}, not done
 
-    def _skip(self, options: dict) -> tuple[str, dict, bool]:
+    def _skip(self, options: dict[str, Any]) -> tuple[str, dict[str, Any], bool]:
         row = subscriptions.find(options["name"], options["tenant"])
         event = skip_event(row.id, options["event"], _operator(options))
         words = f"Subscription {row} goes on behind {event.id}, {event.type}; its receiver never gets that."
         return words, {"name": row.name, "skipped": event.id, "type": event.type}, False
 
-    def _replay(self, options: dict) -> tuple[str, dict, bool]:
+    def _replay(self, options: dict[str, Any]) -> tuple[str, dict[str, Any], bool]:
         row, since = subscriptions.find(options["name"], options["tenant"]), options["since"]
         number = pending(_cursor_at(since), wanted_by(row), since, COUNT_MOST)
         events = counted(number, "event") if number < COUNT_MOST else f"more than {COUNT_MOST:,} events"
@@ -109,7 +113,7 @@ class Command(TerminalCommand):
         return f"Subscription {row} gets {events} since {since:%Y-%m-%d %H:%M:%S %Z} again{waits}.", told, False
 
 
-def _operator(options: dict) -> Operator:
+def _operator(options: dict[str, Any]) -> Operator:
     return Operator(options["by"], options["reason"])
 
 
@@ -125,12 +129,12 @@ def _in_trouble(one: SubscriptionView) -> bool:
     return late > RELAY_PATIENCE_SECONDS
 
 
-def _not_kept(relay: RelayStatus) -> dict[int, tuple]:
+def _not_kept(relay: RelayStatus) -> Unkept:
     rows = Subscription.objects.in_bulk([one.id for one in relay.subscriptions])
     return {one.id: not_kept(rows[one.id]) if one.id in rows else () for one in relay.subscriptions}
 
 
-def _page(relay: RelayStatus, unkept: dict[int, tuple]) -> list[str]:
+def _page(relay: RelayStatus, unkept: Unkept) -> list[str]:
     if not relay.subscriptions:
         return ["Nobody has subscribed to events."]
     lines = [f"{'Subscription':24} {'to':8} {'delivered':>12} {'waiting':>9} {'oldest':>9}  by"]
@@ -151,8 +155,9 @@ def _page(relay: RelayStatus, unkept: dict[int, tuple]) -> list[str]:
         ]
         if one.missed:
             lines.append("  events were dropped before it got them")
-    if relay.horizon is not None and (relay.horizon.seconds or 0.0) > 1:
-        held = span(timedelta(seconds=relay.horizon.seconds))
+    seconds = 0.0 if relay.horizon is None else relay.horizon.seconds or 0.0
+    if relay.horizon is not None and seconds > 1:
+        held = span(timedelta(seconds=seconds))
         lines.append(
             f"The oldest open transaction that writes is {held} old: {relay.horizon.name} ({relay.horizon.detail}). "
             "Its own events come when it commits."
@@ -176,7 +181,8 @@ def _stuck(one: SubscriptionView) -> list[str]:
 def _moment(text: str) -> datetime:
     """So long ago, or a time."""
     if found := re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text):
-        return timezone.now() - timedelta(seconds=float(found[1]) * _UNITS[found[2]])
+        now: datetime = timezone.now()
+        return now - timedelta(seconds=float(found[1]) * _UNITS[found[2]])
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -1,17 +1,19 @@
 """`manage.py plan --preview JOB`: the next times of a job, in words and in its own zone. `manage.py plan`: plan now."""
 
 from argparse import ArgumentTypeError
+from collections.abc import Mapping
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.core.errors import InvalidTask, shown
 from tasks_app.core.phrases import counted
+from tasks_app.core.tenants import DEFAULT_TENANT
 from tasks_app.core.text import visible
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.lifecycle.jobs.view import job_named, lines_of, schedule_in_words, state_of
 from tasks_app.management.terminal import TerminalCommand
 from tasks_app.models import JobDefinition
-from tasks_app.models.schedule_task import DEFAULT_TENANT
 
 MOST = 1000  # times of a job
 
@@ -19,15 +21,15 @@ MOST = 1000  # times of a job
 class Command(TerminalCommand):
     help = "Shows when a job fires next; without --preview, plans at once what the beats would plan within seconds."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--preview", metavar="JOB", help="the id or the name of a job")
         parser.add_argument("--tenant", default=DEFAULT_TENANT)
         parser.add_argument("--count", type=_count, default=10, help=f"how many of its times, 1 to {MOST}; default: 10")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return options["preview"] is not None
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         if options["preview"] is None:
             self.stdout.write(f"{counted(self._plan(), 'instance')} planned.")
             return

@@ -1,9 +1,11 @@
 """`manage.py quarantine show|enter|resume|latest|shift|expire|rehearse`: stop an installation, and the ways out."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
 from tasks_app.core.durations import seconds_of
@@ -30,7 +32,7 @@ class Command(TerminalCommand):
         "docs/copies.md explains when it stops by itself."
     )
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         show = verbs.add_parser("show", help="its state, what is overdue, and what each choice would do")
         show.add_argument("--json", action="store_true", help="for programs")
@@ -49,10 +51,10 @@ class Command(TerminalCommand):
             verb.add_argument("--reason", help="why, for the audit")
             verb.add_argument("--by", default=account(), help="who does this; default: the system user")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return options["verb"] == "show" or bool(options.get("dry_run"))
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             if verb in VERBS:
                 self._go_on(verb, options)
@@ -61,7 +63,7 @@ class Command(TerminalCommand):
         except InvalidTask as error:
             raise CommandError(str(error)) from None
 
-    def _show(self, options: dict) -> None:
+    def _show(self, options: dict[str, Any]) -> None:
         older = seconds_of(options["older_than"]) if options["older_than"] else SAMPLE_SECONDS
         if self.answering is None:
             look()  # as a beat would: this may be a copy on which none has been started yet
@@ -73,11 +75,12 @@ class Command(TerminalCommand):
         self.stdout.write(f"State: {view.state}. {view}".rstrip())
         if view.environment:
             self.stdout.write(f"Environment: {view.environment}")
-        if not seen.tasks:
+        since = seen.since
+        if since is None:
             self.stdout.write("Nothing is overdue.")
             return
         more = "" if seen.exact else "at least "
-        self.stdout.write(f"{more.capitalize()}{counted(seen.tasks, 'task')} due since {in_zone(seen.since, 'UTC')}:")
+        self.stdout.write(f"{more.capitalize()}{counted(seen.tasks, 'task')} due since {in_zone(since, 'UTC')}:")
         for one in seen.lanes:
             self.stdout.write(f"  {one.lane:9} {one.tasks:>12,}  since {in_zone(one.since, 'UTC')}")
         if view.closed or view.asks:
@@ -87,17 +90,17 @@ class Command(TerminalCommand):
     def _choices(self, seen: Preview) -> dict[str, str]:
         return {verb: seen.foreseen(choice) for verb, choice in VERBS.items()}
 
-    def _enter(self, options: dict) -> None:
+    def _enter(self, options: dict[str, Any]) -> None:
         quarantine.enter(self._operator(options))
         self.stdout.write(
             "In quarantine: nothing more is dispatched, and nobody is called. What runs goes on to its end."
         )
 
-    def _rehearse(self, options: dict) -> None:
+    def _rehearse(self, options: dict[str, Any]) -> None:
         quarantine.rehearse(self._operator(options))
         self.stdout.write("Rehearsing: tasks go to workers, which put them aside. `quarantine resume` puts them back.")
 
-    def _go_on(self, verb: str, options: dict) -> None:
+    def _go_on(self, verb: str, options: dict[str, Any]) -> None:
         older, spread = options.get("older_than"), options.get("spread")
         answer = Answer.checked(
             VERBS[verb], options["lane"], older and seconds_of(older), spread and seconds_of(spread)
@@ -127,7 +130,7 @@ class Command(TerminalCommand):
         left = f" Still held: {', '.join(view.held_lanes)}." if view.held_lanes else ""
         self.stdout.write(f"Done: {counted(tasks, 'task')} changed.{left}")
 
-    def _operator(self, options: dict) -> Operator:
+    def _operator(self, options: dict[str, Any]) -> Operator:
         if not options["reason"]:
             raise InvalidTask("--reason is missing; say briefly why, for whoever reads it later.")
         return Operator(options["by"], options["reason"])

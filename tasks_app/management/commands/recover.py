@@ -6,6 +6,8 @@ be used.
 
 import time
 from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import InterfaceError, OperationalError, ProgrammingError
@@ -65,10 +67,10 @@ class Command(TerminalCommand):
         parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a report")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return options["incident"] is None or options["report"] or options["dry_run"]
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             self._handle(options)
         except (StepFailed, RetryLimited) as error:
@@ -79,7 +81,7 @@ class Command(TerminalCommand):
             words = str(error).strip().partition("\n")[0]
             raise CommandError(f"The database can't be used: {words}", returncode=UNUSABLE) from None
 
-    def _handle(self, options: dict) -> None:
+    def _handle(self, options: dict[str, Any]) -> None:
         if not 0 <= options["patience"] <= 3_600:
             raise CommandError(f"--patience {options['patience']:g}: give 0 to 3600 seconds.", returncode=UNUSABLE)
         if options["incident"] is None:
@@ -100,7 +102,7 @@ class Command(TerminalCommand):
         course = Course(begun.row, operator, patience=options["patience"], say=self.stderr.write)
         self._told(recover(course), options)
 
-    def _list(self, options: dict) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         rows = list(Recovery.objects.order_by("-id")[:100])
         if options["json"]:
             self.write_json({"recoveries": [as_dict(row) for row in rows]})
@@ -111,7 +113,7 @@ class Command(TerminalCommand):
         if not rows:
             self.stdout.write("There was no recovery yet.")
 
-    def _foresee(self, operator: Operator, options: dict) -> None:
+    def _foresee(self, operator: Operator, options: dict[str, Any]) -> None:
         step = options["from_step"] and Step(options["from_step"])
         given = {"grade": options["grade"], "began_at": options["began"], "from_step": step}
         row = as_begun(options["incident"], operator, **given)
@@ -123,14 +125,14 @@ class Command(TerminalCommand):
             self.stdout.write(f"{one:11} {words}")
         self.stdout.write("Nothing was changed.")
 
-    def _told(self, row: Recovery, options: dict) -> None:
+    def _told(self, row: Recovery, options: dict[str, Any]) -> None:
         if options["json"]:
             self.write_json(as_dict(row))
         else:
             self.stdout.write(as_page(row))
 
     def _found(self, incident: str) -> Recovery:
-        row = Recovery.objects.filter(incident=incident).first()
+        row: Recovery | None = Recovery.objects.filter(incident=incident).first()
         if row is None:
             raise CommandError(f"There was no recovery from {incident!r}.", returncode=UNUSABLE)
         return row

@@ -6,7 +6,9 @@ It can be stopped at any point and started again. Exit code 0: it is there. 1: t
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
 from django.core.management import CommandError
 
@@ -27,10 +29,10 @@ class Command(TerminalCommand):
         parser.add_argument("--reason", default="no reason was given", help="why, for the audit")
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
-    def only_reads(self, options: dict) -> bool:
-        return options["dry_run"]
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
+        return bool(options["dry_run"])
 
-    def handle(self, *args, day: date, retention: str | None, **options) -> None:
+    def handle(self, *args: Any, day: date, retention: str | None, **options: Any) -> None:
         faults = needed_faults()
         from tasks_app.archive.kinds import kinds
         from tasks_app.archive.place import the_archive

@@ -2,8 +2,9 @@
 
 import json
 from dataclasses import asdict
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
 from tasks_app.core.durations import seconds_of
@@ -21,7 +22,7 @@ class Command(TerminalCommand):
     help = "Lists the rules that act (safeguards) and what they did, and forces, forbids or ends one."
     reads = ("list", "history")
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         listing = verbs.add_parser("list", help="all of them, with what is on")
         history = verbs.add_parser("history", help="what they did, the newest first")
@@ -40,13 +41,13 @@ class Command(TerminalCommand):
             one.add_argument("--reason", required=True, help="why, for the audit")
             one.add_argument("--by", default=account(), help="who does this; default: the system user")
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             getattr(self, f"_{verb}")(options)
         except InvalidTask as error:
             raise CommandError(str(error)) from None
 
-    def _list(self, options: dict) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         views = read_safeguards()
         if options["json"]:
             self._json([asdict(one) for one in views])
@@ -66,7 +67,7 @@ class Command(TerminalCommand):
         mode = "" if one.mode == "act" else f" [{one.mode}]"
         return f"{one.name:13} {'on ' if one.stage else 'off'}{mode}  {one.about}"
 
-    def _history(self, options: dict) -> None:
+    def _history(self, options: dict[str, Any]) -> None:
         if not 1 <= options["most"] <= 1_000:
             raise InvalidTask(f"--most {options['most']}: give 1 to 1,000.")
         found = page_of_incidents(None, options["most"])
@@ -83,22 +84,22 @@ class Command(TerminalCommand):
         if not found:
             self.stdout.write("None of them has acted yet.")
 
-    def _force(self, options: dict) -> None:
+    def _force(self, options: dict[str, Any]) -> None:
         about = {"subject": options["subject"], "seconds": seconds_of(options["length"]), "stage": options["stage"]}
         safeguards.force(options["name"], self._operator(options), **about)
         self.stdout.write(f"Safeguard {options['name']} is forced for {options['length']}. {WITHIN}")
 
-    def _forbid(self, options: dict) -> None:
+    def _forbid(self, options: dict[str, Any]) -> None:
         about = {"subject": options["subject"], "seconds": seconds_of(options["length"])}
         safeguards.forbid(options["name"], self._operator(options), **about)
         self.stdout.write(f"Safeguard {options['name']} is forbidden for {options['length']}. {WITHIN}")
 
-    def _end(self, options: dict) -> None:
+    def _end(self, options: dict[str, Any]) -> None:
         safeguards.end(options["name"], self._operator(options), subject=options["subject"])
         self.stdout.write(f"Safeguard {options['name']} ends. {WITHIN}")
 
-    def _operator(self, options: dict) -> Operator:
+    def _operator(self, options: dict[str, Any]) -> Operator:
         return Operator(options["by"], options["reason"])
 
-    def _json(self, found: list) -> None:
+    def _json(self, found: list[dict[str, Any]]) -> None:
         self.stdout.write(json.dumps(found, cls=DjangoJSONEncoder, indent=2))

@@ -4,9 +4,11 @@ import shutil
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.core.lanes import LANES
@@ -21,7 +23,7 @@ MOST = 100
 class Command(TerminalCommand):
     help = "Starts and stops beats and workers on this machine, as many as are wanted, until it is stopped itself."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--workers", default="0-4", help="how few and how many of its own, such as 0-4")
         parser.add_argument("--beats", default="0-1", help="the same for beats")
         parser.add_argument("--slots", type=int, default=2, help="of each worker; default: 2")
@@ -32,13 +34,13 @@ class Command(TerminalCommand):
         parser.add_argument("--systemd", action="store_true", help="units punctual-spare-worker@ and -beat@ instead")
         parser.add_argument("--show", action="store_true", help="only say what is wanted, as JSON")
 
-    def only_reads(self, options: dict) -> bool:
-        return options["show"]
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
+        return bool(options["show"])
 
-    def for_programs(self, options: dict) -> bool:
+    def for_programs(self, options: Mapping[str, Any]) -> bool:
         return True
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         if options["show"]:
             self.write_json(asdict(read_wanted()))
             return
@@ -80,7 +82,7 @@ def _bounds(option: str, text: str) -> Bounds:
     return Bounds(int(least), int(most))
 
 
-def _commands(options: dict) -> dict:
+def _commands(options: dict[str, Any]) -> dict[str, Any]:
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "tasks_app"]
     slots, lanes = str(options["slots"]), options["lanes"]
     worker = ["worker", "-Q", lanes, "-P", "prefork", "--concurrency", slots, *QUIET]

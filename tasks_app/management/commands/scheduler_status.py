@@ -16,7 +16,7 @@ import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.core.management import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
@@ -72,7 +72,7 @@ class Command(TerminalCommand):
             "--here", action="store_true", help="only whether a beat or worker on this machine is alive"
         )
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         wait, lanes = options["wait"], options["lanes"]
         if options["here"] and (options["json"] or lanes):
             raise CommandError("--here can't be combined with --json or --lanes: its answer is its exit code.")
@@ -96,7 +96,7 @@ class Command(TerminalCommand):
             self.stderr.write(NOBODY_HERE)
         return not names
 
-    def _fleet(self, deadline: float, *, wait: float | None, lanes: tuple[str, ...], **options) -> bool:
+    def _fleet(self, deadline: float, *, wait: float | None, lanes: tuple[str, ...], **options: Any) -> bool:
         def unserved_by(status: SchedulerStatus) -> list[str]:
             return self._first + status.unserved(lanes)
 
@@ -122,7 +122,7 @@ class Command(TerminalCommand):
         self.connect()  # at each look: who waits, may wait for the primary
         return read_status()
 
-    def _as_dict(self, status: SchedulerStatus) -> dict:
+    def _as_dict(self, status: SchedulerStatus) -> dict[str, Any]:
         verdict = Severity.TROUBLE.value if self._first else status.verdict
         return _as_dict(status) | {"verdict": verdict, "problems": self._first + status.problems()}
 
@@ -130,7 +130,7 @@ class Command(TerminalCommand):
         """What was read as soon as nothing is missing, else what was read last before the deadline."""
         told = 0
         while True:
-            seen, problem = None, None
+            problem: Unreadable | None = None
             try:
                 seen = _read(read)
                 why = missing(seen)
@@ -181,7 +181,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def _as_dict(status: SchedulerStatus) -> dict:
+def _as_dict(status: SchedulerStatus) -> dict[str, Any]:
     return asdict(status) | {
         "due": status.due,
         "due_exact": status.due_exact,
@@ -282,7 +282,9 @@ def _limits(status: SchedulerStatus) -> list[str]:
     for one in status.limits:
         due = f"{one.due:,} due" if one.due_exact else f"more than {one.due:,} due"
         due += "" if one.oldest_seconds is None else f", the oldest for {_seconds(one.oldest_seconds)}"
-        words = [f"{figure(one.rate)}/s with a burst of {figure(one.burst)}"] if one.rate is not None else []
+        words = []
+        if one.rate is not None and one.burst is not None:
+            words.append(f"{figure(one.rate)}/s with a burst of {figure(one.burst)}")
         words += [f"at most {one.max_running:,} at once"] if one.max_running is not None else []
         words += ["known to no beat"] if not one.declared else []
         lines.append(

@@ -3,8 +3,9 @@
 
 import getpass
 import sys
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from tasks_app.core.errors import PunctualError
 from tasks_app.core.keyring import new_key
@@ -23,7 +24,7 @@ class Command(TerminalCommand):
     help = "The secrets of callbacks, and the keys that all stored secrets are sealed with."
     reads = ("status", "list")
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         verbs.add_parser("key", help='a new key for PUNCTUAL["SECRET_KEYS"]')
         verbs.add_parser("status", help="how many secrets are sealed with which key")
@@ -47,17 +48,17 @@ class Command(TerminalCommand):
             verb.add_argument("--reason", default="no reason was given", help="why, for the audit")
         verbs.add_parser("list", help="the secrets of callbacks, without their values")
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             getattr(self, f"_{options['verb']}")(options)
         except PunctualError as error:
             raise CommandError(str(error)) from None
 
-    def _key(self, options) -> None:
+    def _key(self, options: dict[str, Any]) -> None:
         self.stdout.write(new_key())
         self.stderr.write('Put it first in PUNCTUAL["SECRET_KEYS"] of every process, then run `secrets rotate`.')
 
-    def _status(self, options) -> None:
+    def _status(self, options: dict[str, Any]) -> None:
         first = keyring().first_id
         source = "named in PUNCTUAL" if keys_are_named() else "made from SECRET_KEY"
         in_use = secrets.keys_in_use()
@@ -66,7 +67,7 @@ class Command(TerminalCommand):
             known = "an older key" if key in keyring() else "a key that is missing here: they can't be opened"
             self.stdout.write(f"{key}  {number:6,} secrets  {known}")
 
-    def _rotate(self, options) -> None:
+    def _rotate(self, options: dict[str, Any]) -> None:
         done = secrets.rotate()
         detail = {"key": keyring().first_id, "rewrapped": done.rewrapped, "unopened": len(done.unopened)}
         audit(_operator(options), "rotate", [Entry("stored secrets", "rotated", detail=detail)])
@@ -76,32 +77,32 @@ class Command(TerminalCommand):
         if done.unopened:
             raise CommandError(f"{len(done.unopened):,} secrets could not be opened, and stay as they are.")
 
-    def _set(self, options) -> None:
+    def _set(self, options: dict[str, Any]) -> None:
         value = getpass.getpass("Its value: ") if sys.stdin.isatty() else sys.stdin.read().rstrip("\r\n")
         row = self._kept(options, value).row
         self.stdout.write(f"Secret {row.name!r} of tenant {row.tenant!r} is set.")
 
-    def _make(self, options) -> None:
+    def _make(self, options: dict[str, Any]) -> None:
         kept = self._kept(options, None)
-        self.stdout.write(kept.made)
+        self.stdout.write(kept.made or "")
         self.stderr.write(
             f"Secret {kept.row.name!r} of tenant {kept.row.tenant!r}. Give it to the receiver now: ", ending=""
         )
         self.stderr.write("it won't be shown again.")
 
-    def _kept(self, options, value: str | None) -> secret_verbs.Kept:
+    def _kept(self, options: dict[str, Any], value: str | None) -> secret_verbs.Kept:
         how = {name: options[name] for name in ("tenant", "hosts", "keep_old")}
         return secret_verbs.set_secret(options["name"], _operator(options), value=value, **how)
 
-    def _withdraw(self, options) -> None:
+    def _withdraw(self, options: dict[str, Any]) -> None:
         done = secret_verbs.withdraw(options["name"], _operator(options), tenant=options["tenant"])
         self.stdout.write(f"{counted(done, 'old value')} of {options['name']!r} withdrawn.")
 
-    def _delete(self, options) -> None:
+    def _delete(self, options: dict[str, Any]) -> None:
         secret_verbs.delete(options["name"], _operator(options), tenant=options["tenant"])
         self.stdout.write(f"Secret {options['name']!r} of tenant {options['tenant']!r} is deleted.")
 
-    def _list(self, options) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         for row in Secret.objects.defer("values").order_by("tenant", "name"):
             what = "signs" if row.signs else "is sent"
             where = f" to {', '.join(row.hosts)}" if row.hosts else ""
@@ -110,5 +111,5 @@ class Command(TerminalCommand):
             )
 
 
-def _operator(options) -> Operator:
+def _operator(options: dict[str, Any]) -> Operator:
     return Operator(options["by"], options["reason"])

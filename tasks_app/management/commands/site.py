@@ -6,8 +6,10 @@ database can't be used.
 
 import time
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import timedelta
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
@@ -55,21 +57,21 @@ class Command(TerminalCommand):
         for verb in (show, activate, standby):
             verb.add_argument("--json", action="store_true", help="one JSON object, for programs")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return options["verb"] == "show" or bool(options.get("dry_run"))
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             getattr(self, f"_{verb}")(options)
         except PunctualError as error:
             raise CommandError(str(error)) from None
 
-    def _show(self, options: dict) -> None:
+    def _show(self, options: dict[str, Any]) -> None:
         if self.answering is None:
             look()  # as a beat would: the installation may have no row yet
         self._told(read_sites(), options)
 
-    def _activate(self, options: dict) -> None:
+    def _activate(self, options: dict[str, Any]) -> None:
         site = options["site"] or conf().site
         if options["dry_run"]:
             self._foreseen(site, options)
@@ -84,21 +86,21 @@ class Command(TerminalCommand):
             time.sleep(PAUSE_SECONDS)
         self._told(seen, options, seconds=round(took, 3))
 
-    def _standby(self, options: dict) -> None:
+    def _standby(self, options: dict[str, Any]) -> None:
         if options["dry_run"]:
             self._foreseen(None, options)
             return
         orders.stand_by(self._operator(options))
         self._told(read_sites(), options)
 
-    def _foreseen(self, site: str | None, options: dict) -> None:
+    def _foreseen(self, site: str | None, options: dict[str, Any]) -> None:
         seen = orders.preview(site)
         if options["json"]:
             self.write_json(asdict(seen) | {"words": str(seen)})
         else:
             self.stdout.write(f"Nothing was changed. {seen}")
 
-    def _told(self, seen: SitesView, options: dict, **more: object) -> None:
+    def _told(self, seen: SitesView, options: dict[str, Any], **more: object) -> None:
         if options["json"]:
             self.write_json(asdict(seen) | more, cls=DjangoJSONEncoder)
             return
@@ -115,12 +117,12 @@ class Command(TerminalCommand):
                 f"  {one.name:12} {one.state:12} {counted(one.beats, 'beat'):>8} {counted(one.workers, 'worker'):>10} "
                 f"{counted(one.slots, 'slot'):>8}   {_last_beat(one)}{here}"
             )
-        for one in seen.standbys:
-            self.stdout.write(f"Standby of the database: {one}.")
+        for standby in seen.standbys:
+            self.stdout.write(f"Standby of the database: {standby}.")
         if seen.resuming:
             self.stdout.write(f"Lanes go on one after the other: `manage.py recover --report {seen.resuming!r}`.")
 
-    def _operator(self, options: dict) -> Operator:
+    def _operator(self, options: dict[str, Any]) -> Operator:
         if not options["reason"]:
             raise InvalidTask("--reason is missing; say briefly why, for whoever reads it later.")
         return Operator(options["by"], options["reason"])

@@ -6,6 +6,8 @@ not answer, or has not been migrated.
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Mapping
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
@@ -30,10 +32,10 @@ class Command(TerminalCommand):
         )
         parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return True
 
-    def handle(self, *args, days: int, **options) -> None:
+    def handle(self, *args: Any, days: int, **options: Any) -> None:
         try:
             levels = read_levels(days)
         except (OperationalError, InterfaceError, ProgrammingError) as error:
@@ -117,7 +119,7 @@ def _told(kept: bool | None, measured: str, needed: int) -> str:
     return "" if kept else "  MISSED"
 
 
-def _as_dict(levels: ServiceLevels) -> dict:
+def _as_dict(levels: ServiceLevels) -> dict[str, Any]:
     goals, totals = levels.goals, levels.totals
     return {
         "days": levels.days,

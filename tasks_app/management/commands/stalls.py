@@ -6,8 +6,9 @@ Exit code of list: 1 if something is skipped.
 import sys
 from dataclasses import asdict
 from datetime import timedelta
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
 from tasks_app.core.errors import InvalidTask, NotThere
@@ -22,7 +23,7 @@ class Command(TerminalCommand):
     help = "Lists what beats hung on and what they skip since then, and releases an item that is skipped."
     reads = ("list",)
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         listing = verbs.add_parser("list", help="all of them, each with the stack of the last beat")
         listing.add_argument("--json", action="store_true", help="for programs")
@@ -31,13 +32,13 @@ class Command(TerminalCommand):
         release.add_argument("--reason", required=True, help="why, for the audit")
         release.add_argument("--by", default=account(), help="who does this; default: the system user")
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             getattr(self, f"_{verb}")(options)
         except (InvalidTask, NotThere) as error:
             raise CommandError(str(error)) from None
 
-    def _list(self, options: dict) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         found = read_stalls()
         if options["json"]:
             self.write_json([asdict(one) for one in found], cls=DjangoJSONEncoder)
@@ -49,7 +50,7 @@ class Command(TerminalCommand):
         if any(one.skipped for one in found):
             sys.exit(1)
 
-    def _release(self, options: dict) -> None:
+    def _release(self, options: dict[str, Any]) -> None:
         row = stalls.release(options["number"], Operator(options["by"], options["reason"]))
         self.stdout.write(f"Stall {row.id} is released: beats process {row} again within seconds.")
 

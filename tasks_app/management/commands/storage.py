@@ -7,9 +7,10 @@ answer, or has not been migrated.
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import InterfaceError, OperationalError, ProgrammingError
@@ -47,10 +48,10 @@ class Command(TerminalCommand):
             help=f"exit with 1 if the disk is full within this time ({DEFAULT_WARN_DAYS:g})",
         )
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return True
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         try:
             storage = read_storage(options["disk_free"])
         except (OperationalError, InterfaceError) as error:
@@ -115,7 +116,7 @@ _WAYS_OUT = {
 }
 
 
-def _as_dict(storage: Storage) -> dict:
+def _as_dict(storage: Storage) -> dict[str, Any]:
     return asdict(storage) | {
         "bytes_a_day": storage.bytes_a_day,
         "still_to_come": storage.still_to_come,

@@ -2,8 +2,10 @@
 
 import json
 from argparse import SUPPRESS, ArgumentTypeError
+from collections.abc import Mapping
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.utils.dateparse import parse_datetime
 
 from tasks_app.core.errors import PunctualError
@@ -34,7 +36,7 @@ MOST = 10_000
 class Command(TerminalCommand):
     help = "Lists tenants, shows one, makes or changes one, suspends it, resumes it or takes it to the archive."
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         listed = verbs.add_parser("list", help="all tenants there are")
         show = verbs.add_parser("show", help="one tenant, its quotas and what it uses")
@@ -77,16 +79,16 @@ class Command(TerminalCommand):
         for verb in (listed, show, use):
             verb.add_argument("--json", action="store_true", dest="as_json", help="for programs")
 
-    def only_reads(self, options: dict) -> bool:
+    def only_reads(self, options: Mapping[str, Any]) -> bool:
         return options["verb"] in ("list", "show", "use") or bool(options.get("dry_run"))
 
-    def handle(self, *args, verb: str, **options) -> None:
+    def handle(self, *args: Any, verb: str, **options: Any) -> None:
         try:
             getattr(self, f"_{verb}")(options)
         except PunctualError as error:
             raise CommandError(str(error)) from None
 
-    def _list(self, options: dict) -> None:
+    def _list(self, options: dict[str, Any]) -> None:
         found = list_tenants("", MOST)
         if options["as_json"]:
             self.stdout.write(json.dumps([_as_json(one) for one in found], indent=2))
@@ -99,7 +101,7 @@ class Command(TerminalCommand):
         if not found:
             self.stdout.write("No tenant has a row yet: all that there are, are active and have no quotas.")
 
-    def _show(self, options: dict) -> None:
+    def _show(self, options: dict[str, Any]) -> None:
         view = view_of(tenants.found(options["name"]))
         if options["as_json"]:
             self.write_json(_as_json(view), indent=2)
@@ -127,7 +129,7 @@ class Command(TerminalCommand):
         lines += [f"{name} by the settings: {says}" for name, says in settings_of(row).items()]
         self.stdout.write(visible("\n".join(lines), lines=True))
 
-    def _use(self, options: dict) -> None:
+    def _use(self, options: dict[str, Any]) -> None:
         quotas = COUNTED_QUOTAS if options["quota"] is None else (options["quota"],)
         use = use_of(tenants.found(options["name"]).name, options["hours"], quotas)
         if options["as_json"]:
@@ -144,16 +146,16 @@ class Command(TerminalCommand):
         if not use:
             self.stdout.write(f"Nothing of a quota was used in the last {counted(options['hours'], 'hour')}.")
 
-    def _create(self, options: dict) -> None:
+    def _create(self, options: dict[str, Any]) -> None:
         row = tenants.create(options["name"], _operator(options), **_given(options))
         self.stdout.write(f"There is a tenant {row.name!r} now.")
 
-    def _edit(self, options: dict) -> None:
+    def _edit(self, options: dict[str, Any]) -> None:
         done = tenants.edit(options["name"], _given(options), _operator(options))
         words = "is changed" if done.changed else "is so already; nothing was changed"
         self.stdout.write(f"Tenant {done.row.name!r} {words}.")
 
-    def _suspend(self, options: dict) -> None:
+    def _suspend(self, options: dict[str, Any]) -> None:
         until = options["until"] and parse_datetime(options["until"])
         if options["until"] and (until is None or until.tzinfo is None):
             raise CommandError(f"--until {options['until']!r} is no time with a zone, such as 2027-03-01T09:00+01:00.")
@@ -169,7 +171,7 @@ class Command(TerminalCommand):
         words = "is suspended" if done.changed else "is suspended already; nothing was changed"
         self.stdout.write(f"Tenant {done.row.name!r} {words}. What runs goes on to its end.")
 
-    def _resume(self, options: dict) -> None:
+    def _resume(self, options: dict[str, Any]) -> None:
         done = tenants.resume(options["name"], _operator(options))
         if not done.changed:
             self.stdout.write(f"Tenant {done.row.name!r} is not suspended; nothing was changed.")
@@ -178,7 +180,7 @@ class Command(TerminalCommand):
         waits = f" {_number(held)} tasks that came due meanwhile are put back by a beat within seconds." if held else ""
         self.stdout.write(f"Tenant {done.row.name!r} is resumed.{waits}")
 
-    def _archive(self, options: dict) -> None:
+    def _archive(self, options: dict[str, Any]) -> None:
         name = options["name"]
         if options["dry_run"]:
             rows = [f"{rows:,} of {what.replace('_', ' ')}" for what, rows in tenant_archive.would_move(name).items()]
@@ -196,7 +198,7 @@ class Command(TerminalCommand):
         else:
             self._begin_archive(name, options)
 
-    def _begin_archive(self, name: str, options: dict) -> None:
+    def _begin_archive(self, name: str, options: dict[str, Any]) -> None:
         if not options["yes"]:
             self.stdout.write(
                 f"Tenant {name!r} is stopped for good. All that is its own goes to the archive and is removed here, "
@@ -233,7 +235,7 @@ def _share(text: str) -> float | None:
         raise ArgumentTypeError(f"{text!r} must be a share such as 0.2, or none") from None
 
 
-def _given(options: dict) -> dict[str, object]:
+def _given(options: dict[str, Any]) -> dict[str, object]:
     """What was named on the command line. A quota of `none` is one that is taken away."""
     given = {
         name: options[name]
@@ -243,7 +245,7 @@ def _given(options: dict) -> dict[str, object]:
     return given | {name: options[name] for name in ("retry_share", "retry_burst", *QUOTAS) if name in options}
 
 
-def _operator(options: dict) -> Operator:
+def _operator(options: dict[str, Any]) -> Operator:
     return Operator(options["by"], options["reason"])
 
 

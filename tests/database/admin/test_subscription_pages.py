@@ -88,6 +88,13 @@ def test_every_kind_of_receiver_has_its_own_fields(operator):
     assert "those of all tenants" in shown and "orders" in shown and "secret" not in shown.split("What people did")[0]
 
 
+def test_a_stream_without_a_length_gets_the_usual_one(operator):
+    answer = operator.post(ADD, form(sink="stream", tenant="", stream="orders", maxlen=""))
+
+    assert answer.status_code == 302, answer.content.decode()
+    assert Subscription.objects.get().target == {"stream": "orders", "maxlen": 100_000, "broker": ""}
+
+
 NO_SENSE = [
     ({"events": ""}, "This field is required."),
     ({"events": "task.deed"}, "task.deed"),
