@@ -260,7 +260,14 @@ def _seconds(name: str, value: object, *, allow_zero: bool = False) -> float | N
 def _fitting(parameters: Parameters, payload: object) -> object:
     if payload is KEPT:
         return None
-    return payload if type(payload) is Checked else parameters.check({} if payload is None else payload)
+    if type(payload) is Checked:
+        return payload
+    if payload is not None:
+        return parameters.check(payload)
+    try:
+        return parameters.check({})
+    except InvalidTask as error:
+        raise InvalidTask(f"{error} Give it in payload.") from None
 
 
 def _json_text(payload: object, name: str = "payload") -> str | None:

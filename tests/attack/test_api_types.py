@@ -97,6 +97,15 @@ def test_a_closed_type_answers_as_one_that_does_not_exist(caller, path):
     assert "It may use T_QUIET." in closed.body["detail"]
 
 
+def test_a_token_that_may_use_no_type_learns_how_a_handler_is_opened(caller):
+    one = caller(types=["T_CLOSED"])
+
+    assert one.post("/tasks", body_of("/tasks", "T_CLOSED")).body["detail"] == (
+        "task type 'T_CLOSED' is not open to this token. It may use none so far: declare a handler with api=True, and "
+        "name it in the token's types if it has some."
+    )
+
+
 def test_a_job_can_not_be_turned_to_a_closed_type(caller):
     job = make(tenant="acme")
 

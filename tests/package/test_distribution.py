@@ -180,7 +180,7 @@ from django.core.management import call_command
 from tasks_app.urls import urlpatterns
 
 call_command("check")
-print(app.main, sorted(app.amqp.queues), late.ANSWER, urlpatterns)
+print(app.main, sorted(app.amqp.queues), late.ANSWER, urlpatterns, app.connection_for_write().transport_cls)
 """
 
 

@@ -130,4 +130,6 @@ def _includes(own: Collection[str] | None, asked: Collection[str] | None) -> boo
 
 def _named(types: list[str]) -> str:
     """The first of them, for a sentence."""
-    return f"{', '.join(types[:MOST_NAMED])}{' …' if types[MOST_NAMED:] else ''}" if types else "none so far"
+    if not types:
+        return "none so far: declare a handler with api=True, and name it in the token's types if it has some"
+    return f"{', '.join(types[:MOST_NAMED])}{' …' if types[MOST_NAMED:] else ''}"

@@ -25,6 +25,6 @@ class Command(TerminalCommand):
         model = JobDefinition if options["job"] else AnyTask
         row = model.objects.filter(id=options["id"]).first()
         if row is None:
-            raise CommandError(f"there is no {model._meta.verbose_name_raw} {options['id']}.")
+            raise CommandError(f"{'Job' if options['job'] else 'Task'} {options['id']} does not exist.")
         reason = why_job(row) if options["job"] else why_task(row)
         self.stdout.write(visible(f"{reason.rule}: {reason.words}"))

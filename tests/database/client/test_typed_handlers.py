@@ -126,7 +126,7 @@ def test_a_parameter_that_is_called_as_an_option_is_the_handlers_own():
         (lambda: typed.send.reschedule(5, lane="low", delay=1), "reschedule of TYPED_SEND takes no lane="),
         (lambda: typed.send.schedule_many([typed.both.args(5)]), "takes what its args"),
         (lambda: typed.send.schedule_many([{"key": 5}]), "takes what its args"),
-        (lambda: schedule("TYPED_SEND", 5), "order_id is missing, and has no default"),
+        (lambda: schedule("TYPED_SEND", 5), "order_id is missing, and has no default.*Give it in payload."),
         (lambda: schedule("TYPED_SEND", 5, payload={"order_id": None}), "order_id=None must be a whole number"),
         (lambda: schedule("TYPED_SEND", 5, payload=[5]), r"payload=\[5\] must be an object"),
         (lambda: schedule_many("TYPED_SEND", [{"key": 5, "payload": {}}]), "task number 0 .*order_id is missing"),
