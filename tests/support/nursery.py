@@ -224,7 +224,7 @@ class _Child:
 def _fork(address: str, *modules: str) -> _Child:
     if pid := os.fork():
         return _Child(pid)
-    # Not a step further in what this process was about to do.
+    # Not a step further in what this process was about to do, nor what it does at its end.
     code = 1
     try:
         forget()
@@ -257,6 +257,7 @@ def _become(argv: list[str], env: dict[str, str], log: str, errors: str, lasting
     here = _late(os.environ)
     os.environ.clear()
     os.environ.update(env)
+    tempfile.tempdir = None  # the environment says where
     if "tasks_app.celery" in sys.modules and _late(env) != here:
         _read_settings_again()
     if shutdown := sys.modules.get("tasks_app.engine.worker.shutdown"):

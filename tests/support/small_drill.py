@@ -34,19 +34,15 @@ if TYPE_CHECKING:
     from tasks_app.drills.scene import Scene
 
 MODULES = ("tasks_app.celery", "tasks_app.engine.beat.process", "tasks_app.engine.worker.task")
-# A dead process is replaced after a few seconds: the shorter a drill, the less its processes do.
-LEASES = {
-    "DISPATCH_LEASE_SECONDS": 4.0,
-    "HEARTBEAT_SECONDS": 1.5,
-    "RUN_LEASE_SECONDS": 5.0,
-    "SHARD_LEASE_SECONDS": 3.0,
-}
-OPTIONS = {"tasks": 10, "rate": 8.0, "warm": 0.0, "punctual": LEASES}
+# The dead are replaced after a few seconds: the shorter a drill, the less its processes do.
+LEASES = {"DISPATCH_LEASE_SECONDS": 4.0, "SHARD_LEASE_SECONDS": 3.0}
+RUN_LEASES = {"HEARTBEAT_SECONDS": 1.5, "RUN_LEASE_SECONDS": 5.0}
+TASKS, RATE = 10, 8.0
 PATIENT = 120.0  # seconds: the limits of the full drills are for a machine that is not busy with other tests
 SETTLED_SECONDS = 20.0
-TASKS = """
-SELECT biz_key, status FROM punctual_task WHERE task_type <> 'DRILL_REST'
-UNION ALL SELECT biz_key, status FROM punctual_past WHERE task_type <> 'DRILL_REST'
+ENDS = """
+SELECT biz_key, status, retry_count FROM punctual_task WHERE task_type <> 'DRILL_REST'
+UNION ALL SELECT biz_key, status, retry_count FROM punctual_past WHERE task_type <> 'DRILL_REST'
 """
 
 
@@ -54,6 +50,7 @@ UNION ALL SELECT biz_key, status FROM punctual_past WHERE task_type <> 'DRILL_RE
 class Seen:
     asked: dict[str, float]  # due tasks whose commit a client has seen, by key: when it saw it
     statuses: dict[str, str]  # of every task in the database at the end, by key
+    retried: list[str]  # keys of those that used a retry
     effects: list[str]  # keys, one for each row of a handler
     done: list[str]  # keys, one for each commit in a worker's journal
     rest: int  # tasks that are not due
@@ -88,8 +85,11 @@ def main() -> None:
     recipe = Recipe(beats=1, workers=1, slots=1, launch=launch)
     if request["data"]:
         recipe = replace(recipe, data=Path(request["data"]), database=TEST_DATABASE_PREFIX + NAME)
+    # Only a killed database cuts off what runs. Elsewhere a slow machine must not make a run look dead.
+    leases = LEASES if drill.name == "broker" else LEASES | RUN_LEASES
+    options = Options(TASKS, RATE, punctual=leases, warm=0.0)
     patient = replace(drill, limits=_patient(drill.limits), margin=0.0)
-    with performed(patient, Options(**OPTIONS), say, recipe) as (scene, verdict):
+    with performed(patient, options, say, recipe) as (scene, verdict):
         sys.stdout.write(json.dumps({"verdict": verdict, "lines": lines, "seen": vars(see(scene))}))
 
 
@@ -100,7 +100,8 @@ def _patient(limits: Limits) -> Limits:
 
 def launch(arguments: Sequence[str], *, env: Mapping[str, str], folder: Path, log: Path) -> nursery.Born:
     log.touch()
-    return _nursery().start(*arguments[1:], env=env, log=str(log))
+    # A killed worker leaves temporary folders behind: there they go with the stack.
+    return _nursery().start(*arguments[1:], env={**env, "TMPDIR": str(folder)}, log=str(log))
 
 
 @cache
@@ -138,10 +139,12 @@ def see(scene: Scene) -> Seen:
         received = journal("events")
         done = [line.split()[0] for line in journal("done")]
         effects = [key for (key,) in read("SELECT key FROM drill_effect")]
+        ends = read(ENDS)
         broker = redis.Redis.from_url(given["redis_url"])
         return Seen(
             asked=asked,
-            statuses=dict(read(TASKS)),
+            statuses={key: status for key, status, _ in ends},
+            retried=[key for key, _, retries in ends if retries],
             effects=effects,
             done=done,
             rest=read("SELECT count(*) FROM punctual_task WHERE task_type = 'DRILL_REST'")[0][0],
