@@ -27,7 +27,6 @@ from .words import EFFECTS, REST, SLOW, SUBSCRIBER, TICK
 
 TICK_SECONDS = 0.05
 LOOK_SECONDS = 0.5
-WARM_SECONDS = 6.0  # of load before the damage
 WELL_SECONDS = 120.0  # until then all must be on time; a machine that can't is no use for a drill
 DRAIN_SECONDS = 60.0
 UNWITNESSED_SECONDS = 3.0  # overdue for so long: perhaps its worker died between the commit and its line
@@ -108,13 +107,13 @@ class Scene:
         """Somebody is told of everything, from before the first task on."""
         subscribe(SUBSCRIBER, events=["*"], to=ToFunction(SUBSCRIBER))
 
-    def warm_up(self, seconds: float) -> None:
-        """Load for so long, until all lanes are on time."""
+    def warm_up(self, seconds: float, warm: float) -> None:
+        """Load for so many seconds; returns after `warm` of them or more, when all lanes are on time."""
         members = list(self.stack.members.values())
         begins = self.load.lay_out(seconds)
         self.wait(lambda: time.time() >= begins, "the first task", 2 * READY_SECONDS, needs=members)
         self.load.start_client()
-        self.pause(WARM_SECONDS)
+        self.pause(warm)
         self.wait(
             lambda: is_back(begins, dict(self.load.asked), self.done, time.time()),
             "all lanes to be on time before the damage",

@@ -14,14 +14,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tasks_app import embedded
-from tasks_app.embedded import EmbeddedError
+from tasks_app.embedded import EmbeddedError, places
+from tasks_app.embedded.account import server_account
 from tasks_app.embedded.postgres import NAME, PORT, Postgres
 from tasks_app.embedded.processes import last_words, spawn, wait_until
 from tasks_app.embedded.standby import Standby
@@ -31,7 +32,6 @@ VARIABLE, SETTINGS = "PUNCTUAL_DRILL", "tasks_app.drills.settings"
 READY_SECONDS = 120.0
 STOP_SECONDS = 15.0
 LOOK_SECONDS = 0.1
-BEATS, WORKERS, SLOTS = 2, 2, 2
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 # All that a process of a stack gets of our environment; above all, no address of a database or of Redis.
 KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "TZ")
@@ -44,12 +44,57 @@ def bare_environment(given: Mapping[str, str]) -> dict[str, str]:
     return {name: given[name] for name in KEPT if name in given} | {"PYTHONPATH": os.pathsep.join(path)}
 
 
+class Process(Protocol):
+    """What a drill asks of a process: a subprocess.Popen has it."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    def poll(self) -> int | None: ...
+    def wait(self) -> int: ...
+    def terminate(self) -> None: ...
+
+
+class Launch(Protocol):
+    """Starts `python ARGUMENTS`, in a session of its own, with this environment; what it prints is added to the log."""
+
+    def __call__(self, arguments: Sequence[str], *, env: Mapping[str, str], folder: Path, log: Path) -> Process: ...
+
+
+def launch(arguments: Sequence[str], *, env: Mapping[str, str], folder: Path, log: Path) -> Process:
+    with log.open("a") as file:
+        return spawn(
+            [sys.executable, *arguments],
+            death_signal=signal.SIGTERM,
+            cwd=folder,
+            env=env,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        )
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a stack is made. `manage.py drill` makes all of them alike; a test makes smaller ones, of what it has."""
+
+    beats: int = 2
+    workers: int = 2
+    slots: int = 2  # of each worker
+    data: Path | None = None  # of a stopped server with all tables, to copy; None: a new server, which is migrated
+    database: str = NAME
+    launch: Launch = launch
+
+
+USUAL = Recipe()
+
+
 @dataclass
 class Member:
     """A process of ours, with all that it starts."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: Process
 
     @property
     def alive(self) -> bool:
@@ -78,6 +123,7 @@ class Stack:
     valkey: Valkey
     standby: Standby | None
     given: dict[str, Any]  # what settings.py reads
+    recipe: Recipe = USUAL
     members: dict[str, Member] = field(default_factory=dict)
 
     @property
@@ -91,10 +137,10 @@ class Stack:
     def start_fleet(self, site: str = "", *, stands_by: bool = False) -> None:
         """Beats and workers, of this site if it has a name, and return when all of them have reported themselves."""
         punctual = {"SITE": site, "STANDBY": int(stands_by)} if site else {}
-        for number in range(1, BEATS + 1):
+        for number in range(1, self.recipe.beats + 1):
             self.run(f"beat-{site}{number}", "-m", "celery", "--quiet", "-A", "tasks_app", "beat", **punctual)
-        for number in range(1, WORKERS + 1):
-            options = (f"--concurrency={SLOTS}", "-n", f"worker-{site}{number}@drill", *QUIET)
+        for number in range(1, self.recipe.workers + 1):
+            options = (f"--concurrency={self.recipe.slots}", "-n", f"worker-{site}{number}@drill", *QUIET)
             celery = ("-m", "celery", "--quiet", "-A", "tasks_app", "worker", *options)
             self.run(f"worker-{site}{number}", *celery, **punctual)
         fleet = (*self.beats, *self.workers)
@@ -103,15 +149,7 @@ class Stack:
 
     def run(self, name: str, *arguments: str, **punctual: object) -> Member:
         """A Python process of this stack, of this name, with settings of its own; an earlier one is forgotten."""
-        with self._log_of(name).open("a") as log:
-            process = spawn(
-                [sys.executable, *arguments],
-                death_signal=signal.SIGTERM,
-                cwd=self.folder,
-                env=self.env(**punctual),
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+        process = self.recipe.launch(arguments, env=self.env(**punctual), folder=self.folder, log=self._log_of(name))
         self.members[name] = Member(name, process)
         return self.members[name]
 
@@ -180,11 +218,15 @@ class Stack:
 
 
 @contextmanager
-def drill_stack(punctual: Mapping[str, object], *, standby: bool = False, backup: bool = False) -> Iterator[Stack]:
+def drill_stack(
+    punctual: Mapping[str, object], *, standby: bool = False, backup: bool = False, recipe: Recipe = USUAL
+) -> Iterator[Stack]:
     """Servers that answer, Django set up, the tables made; all of it is gone at the end."""
     with tempfile.TemporaryDirectory(prefix="punctual-drill-") as name:
         folder = Path(name)
         folder.chmod(0o711)  # the account of a restored server has to pass through
+        if recipe.data is not None:
+            _copy(recipe.data, folder / "home")
         services = embedded.start(folder / "home")
         postgres, valkey = services.postgres, services.valkey
         assert postgres is not None and valkey is not None  # without being asked otherwise, both are started
@@ -195,7 +237,8 @@ def drill_stack(punctual: Mapping[str, object], *, standby: bool = False, backup
                 second.follow()
                 second.be_synchronous()
             servers = [postgres, *([second] if second else [])]
-            stack = Stack(folder, postgres, valkey, second, _given(folder, servers, valkey, punctual, backup))
+            given = _given(folder, servers, valkey, punctual, backup, recipe.database)
+            stack = Stack(folder, postgres, valkey, second, given, recipe)
             _set_up(stack)
             yield stack
         finally:
@@ -207,15 +250,26 @@ def drill_stack(punctual: Mapping[str, object], *, standby: bool = False, backup
             services.discard()
 
 
+def _copy(data: Path, home: Path) -> None:
+    home = places.open_home(home)
+    servers = places.open_servers(home, server_account(home))
+    subprocess.run(["cp", "-a", str(data), str(servers / "postgres")], check=True)
+
+
 def _given(
-    folder: Path, servers: Iterable[Postgres], valkey: Valkey, punctual: Mapping[str, object], backup: bool
+    folder: Path,
+    servers: Iterable[Postgres],
+    valkey: Valkey,
+    punctual: Mapping[str, object],
+    backup: bool,
+    database: str,
 ) -> dict[str, Any]:
     places = [folder / "place-a", folder / "place-b"] if backup else []
     for place in places:
         place.mkdir()
     return {
         "folder": str(folder),
-        "name": NAME,
+        "name": database,
         "user": NAME,
         "hosts": ",".join(str(one.sockets) for one in servers),
         "port": PORT,
@@ -241,7 +295,8 @@ def _set_up(stack: Stack) -> None:
     from .words import EFFECTS
 
     conf()  # refuses settings before their processes do
-    call_command("migrate", verbosity=0)
+    if stack.recipe.data is None:
+        call_command("migrate", verbosity=0)
     execute(f"CREATE TABLE {EFFECTS} (key text NOT NULL)")
 
 

@@ -1,4 +1,4 @@
-"""Real processes whose broker is flushed and whose connections break: nothing is lost, and no retry is used."""
+"""Real processes whose connections break: nothing is lost, and no retry is used."""
 
 from django.db import connection
 
@@ -11,25 +11,14 @@ from tests.support.testapp.models import Effect
 from tests.support.wait import wait_until
 
 
-def test_nothing_is_lost_when_the_broker_is_flushed_and_connections_are_ended_again_and_again(stack, redis):
+def test_nothing_is_lost_when_connections_are_ended_again_and_again(stack):
+    """A flushed broker is the drill of test_small_drills.py."""
     stack.beat()
     stack.worker()
     ids = [p.task_id for p in schedule_many("T_EFFECT", [{"key": n} for n in range(1500)])]
-    flushes = 0
-
-    def finished() -> bool:
-        nonlocal flushes
-        if flushes < 10:
-            redis.flushall()
-            flushes += 1
-        return all_final()
-
-    wait_until(finished, 60, describe=lambda: unfinished() + stack.logs())
-
-    ids += [p.task_id for p in schedule_many("T_EFFECT", [{"key": f"later {n}"} for n in range(1500)])]
     ended = 0
 
-    def finished_later() -> bool:
+    def finished() -> bool:
         nonlocal ended
         if ended < 5:
             with connection.cursor() as cursor:
@@ -40,7 +29,7 @@ def test_nothing_is_lost_when_the_broker_is_flushed_and_connections_are_ended_ag
             ended += 1
         return all_final()
 
-    wait_until(finished_later, 60, describe=lambda: unfinished() + stack.logs())
+    wait_until(finished, 60, describe=lambda: unfinished() + stack.logs())
 
     assert not ScheduleTask.objects.exclude(status="SUCCESS").exists()
     assert sorted(Effect.objects.values_list("task_id", flat=True)) == sorted(ids)

@@ -1,5 +1,5 @@
-"""Real drills: a beat, or a site, of a temporary stack is killed, and the installation that it was run in hears nothing
-of it."""
+"""Real drills: a beat, a server or a site of a temporary stack is killed, and the installation that it was run in hears
+nothing of it."""
 
 import json
 import os
@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tasks_app.embedded import processes
+from tests.support.embedded_stack import open_directory
 from tests.support.stack import ROOT
 from tests.support.wait import wait_until
 
@@ -34,6 +35,13 @@ def installation() -> Iterator[tuple[dict[str, str], list[socket.socket]]]:
             "REDIS_URL": f"redis://127.0.0.1:{redis}/0",
         }
         yield os.environ | urls | {"PUNCTUAL_SHARD_LEASE_SECONDS": "3"}, doors
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """As root, a restored server runs under another account, which has to get in."""
+    with open_directory() as path:
+        yield path
 
 
 def start(env: dict[str, str], folder: Path, *words: str) -> subprocess.Popen:
@@ -83,9 +91,22 @@ def test_a_lost_site_costs_time_and_nothing_else(installation, tmp_path):
     assert "Site 'b' works since" in err and nobody_came(doors)
 
 
-def test_with_a_synchronous_stream_a_lost_server_costs_nothing_that_was_committed(installation, tmp_path):
+@pytest.mark.parametrize("name", ["broker", "database", "failover", "restore"])
+def test_a_lost_server_costs_time_and_no_more_than_its_limits_allow(installation, folder, name):
+    """Small forms, with an oracle of their own, are in test_small_drills.py."""
+    env, doors = installation
+    out, err = start(env, folder, name, "--json").communicate(timeout=SECONDS)
+
+    found = json.loads(out)
+    assert (found["drill"], found["met"]) == (name, True), err
+    gone = found["missing"]["gone"] if name == "restore" else []
+    assert (found["lost"], found["duplicates"], found["events_lost"]) == (len(gone), 0, 0)
+    assert nobody_came(doors)
+
+
+def test_with_a_synchronous_stream_a_lost_server_costs_nothing_that_was_committed(installation, folder):
     env, _ = installation
-    out, err = start(env, tmp_path, "restore-sync", "--json").communicate(timeout=SECONDS)
+    out, err = start(env, folder, "restore-sync", "--json").communicate(timeout=SECONDS)
 
     found = json.loads(out)
     assert (found["drill"], found["met"]) == ("restore-sync", True), err

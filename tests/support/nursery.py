@@ -20,11 +20,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tests.support.new_process import forget
 from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -68,6 +70,7 @@ LATE = (
     "DATABASE_URL",
     "OUTGOING_ALLOW",
     "PUNCTUAL_DISPATCH_LEASE_SECONDS",
+    "PUNCTUAL_DRILL",
     "REDIS_URL",
     "STANDBY",
     "TEST_",
@@ -79,7 +82,7 @@ class Born:
     """A process that a nursery started; used like a subprocess.Popen."""
 
     pid: int
-    nursery: _Nursery
+    nursery: Nursery
     returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -87,9 +90,13 @@ class Born:
             self.returncode = self.nursery.ask(poll=self.pid)
         return self.returncode
 
-    def wait(self, timeout: float) -> int:
+    def wait(self, timeout: float = 60) -> int:
         wait_until(lambda: self.poll() is not None, timeout, describe=f"the end of process {self.pid}")
         return self.returncode
+
+    def terminate(self) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGTERM)
 
 
 def start(
@@ -107,8 +114,7 @@ def start(
     env = {name: value for name, value in env.items() if name != "PYTEST_CURRENT_TEST"}
     with _making:
         nursery = _of_environment(env, log) if ours else _first()
-    asked = {"argv": [module, *args], "env": env, "log": log, "errors": errors or log, "lasting": lasting}
-    return Born(nursery.ask(**asked), nursery)
+    return nursery.start(module, *args, env=env, log=log, errors=errors, lasting=lasting)
 
 
 def run(
@@ -130,26 +136,31 @@ def run(
         )
 
 
+def fork(*modules: str) -> Nursery:
+    """One that is a fork of this process, with all that it has imported, and these. No connection may be open."""
+    return Nursery(lambda address: _fork(address, *modules))
+
+
 _making = threading.RLock()
-_others: dict[tuple[tuple[str, str], ...], _Nursery] = {}
+_others: dict[tuple[tuple[str, str], ...], Nursery] = {}
 
 
 @cache
-def _first() -> _Nursery:
-    return _Nursery(lambda address: subprocess.Popen([sys.executable, "-m", __name__, address], cwd=ROOT))
+def _first() -> Nursery:
+    return Nursery(lambda address: subprocess.Popen([sys.executable, "-m", __name__, address], cwd=ROOT))
 
 
-def _of_environment(env: dict[str, str], log: str) -> _Nursery:
+def _of_environment(env: dict[str, str], log: str) -> Nursery:
     fixed = tuple(sorted(env.items() - _late(env).items()))
     if fixed not in _others:
-        _others[fixed] = _Nursery(lambda address: start(__name__, address, *OURS, env=env, log=log))
+        _others[fixed] = Nursery(lambda address: start(__name__, address, *OURS, env=env, log=log))
     return _others[fixed]
 
 
-class _Nursery:
+class Nursery:
     """The test process's side of it."""
 
-    def __init__(self, make: Callable[[str], subprocess.Popen | Born]) -> None:
+    def __init__(self, make: Callable[[str], subprocess.Popen | Born | _Child]) -> None:
         with tempfile.TemporaryDirectory(prefix="punctual-nursery-") as folder, socket.socket(socket.AF_UNIX) as door:
             door.bind(f"{folder}/door")
             door.listen()
@@ -160,6 +171,12 @@ class _Nursery:
         self._lines = self._ours.makefile("rw")
         self._asking = threading.Lock()
         atexit.register(self._close)
+
+    def start(
+        self, module: str, *args: str, env: Mapping[str, str], log: str, errors: str = "", lasting: bool = True
+    ) -> Born:
+        asked = {"argv": [module, *args], "env": dict(env), "log": log, "errors": errors or log, "lasting": lasting}
+        return Born(self.ask(**asked), self)
 
     def ask(self, **request: object) -> int | None:
         with self._asking:
@@ -196,6 +213,33 @@ def main(address: str, *modules: str) -> None:
         lines.flush()
 
 
+@dataclass
+class _Child:
+    pid: int
+
+    def wait(self, timeout: float) -> None:
+        os.waitpid(self.pid, 0)
+
+
+def _fork(address: str, *modules: str) -> _Child:
+    if pid := os.fork():
+        return _Child(pid)
+    # Not a step further in what this process was about to do, nor what it does at its end.
+    code = 1
+    try:
+        forget()
+        main(address, *modules)
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
 def _status(pid: int) -> int | None:
     done, status = os.waitpid(pid, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if done else None
@@ -213,7 +257,8 @@ def _become(argv: list[str], env: dict[str, str], log: str, errors: str, lasting
     here = _late(os.environ)
     os.environ.clear()
     os.environ.update(env)
-    if OURS[0] in sys.modules and _late(env) != here:
+    tempfile.tempdir = None  # the environment says where
+    if "tasks_app.celery" in sys.modules and _late(env) != here:
         _read_settings_again()
     if shutdown := sys.modules.get("tasks_app.engine.worker.shutdown"):
         importlib.reload(shutdown)  # its flag is memory that all forks would share
@@ -241,7 +286,8 @@ def _read_settings_again() -> None:
     from tests.support import project_celery
 
     for name in dict.fromkeys(["scheduler_project.settings", "tests.settings", settings.SETTINGS_MODULE]):
-        read = importlib.reload(importlib.import_module(name))
+        if name in sys.modules:
+            read = importlib.reload(sys.modules[name])
     for name in filter(str.isupper, dir(read)):
         setattr(settings, name, getattr(read, name))
     setting_changed.send(sender=None, setting="PUNCTUAL", value=settings.PUNCTUAL, enter=True)

@@ -52,8 +52,8 @@ class Servers:
         """With a copy of the template's data, if there is one; does nothing when they run."""
         if self.postgres.alive:
             return
-        if TEMPLATE in os.environ:
-            subprocess.run(["cp", "-a", _data_of(Path(os.environ[TEMPLATE])), str(self.postgres.data)], check=True)
+        if data := template_data():
+            subprocess.run(["cp", "-a", str(data), str(self.postgres.data)], check=True)
         for server in (self.postgres, self.valkey):
             server.spawn()
         for server in (self.postgres, self.valkey):
@@ -85,13 +85,16 @@ class Template:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _data_of(folder: Path) -> str:
-    """Where the data of this template is, when it is done."""
+def template_data() -> Path | None:
+    """Where the data of the template is, when it is done; None if this run has none."""
+    if TEMPLATE not in os.environ:
+        return None
+    folder = Path(os.environ[TEMPLATE])
     ready, failed = folder / READY, folder / FAILED
     wait_until(lambda: ready.exists() or failed.exists(), 300, describe="the database that is to be copied")
     if failed.exists():
         raise RuntimeError(f"The database for the tests couldn't be made:\n{failed.read_text()}")
-    return ready.read_text()
+    return Path(ready.read_text())
 
 
 def _make(folder: Path) -> None:

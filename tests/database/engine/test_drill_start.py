@@ -2,8 +2,7 @@
 
 import pytest
 
-from tasks_app.drills import stack as drill_stack
-from tasks_app.drills.stack import Stack
+from tasks_app.drills.stack import Recipe, Stack
 from tasks_app.embedded import EmbeddedError
 from tests.support.marks import commits
 
@@ -11,15 +10,12 @@ pytestmark = commits
 
 
 @pytest.fixture
-def stack(tmp_path, monkeypatch):
+def stack(tmp_path):
     """One whose database answers nobody, since only its process counts here."""
-    monkeypatch.setattr(drill_stack, "WORKERS", 0)
-    monkeypatch.setattr(drill_stack, "BEATS", 1)
     given = {"folder": str(tmp_path), "name": "none", "user": "none", "hosts": str(tmp_path), "port": 5432}
     given |= {"redis_url": "redis://localhost:1/0", "secret_key": "k", "backup_urls": [], "backup_spool": ""}
-    made = Stack(
-        tmp_path, None, None, None, given | {"punctual": {"RUN_LEASE_SECONDS": 5.0, "HEARTBEAT_SECONDS": 10.0}}
-    )
+    given |= {"punctual": {"RUN_LEASE_SECONDS": 5.0, "HEARTBEAT_SECONDS": 10.0}}
+    made = Stack(tmp_path, None, None, None, given, Recipe(beats=1, workers=0))
     yield made
     made.stop()
 

@@ -24,7 +24,7 @@ def test_a_process_gets_settings_of_its_own_beside_those_of_all(tmp_path):
 
 def test_all_processes_of_a_site_die_and_no_others():
     members = {name: Member(name, _sleeper()) for name in ("beat-a1", "worker-a2", "beat-b1", "backup")}
-    stack = Stack(Path(), None, None, None, {}, members)
+    stack = Stack(Path(), None, None, None, {}, members=members)
     try:
         stack.kill_fleet("a")
         assert {name for name, one in members.items() if one.alive} == {"beat-b1", "backup"}
