@@ -153,7 +153,7 @@ class PunctualBeat(Scheduler):
                 # Another beat may reach the broker. This one contends again when it does.
                 # And it may have lost what it had taken.
                 self._broker_lost = self._in_doubt = True
-                self._dispatcher.give_back_held()
+                self._dispatcher.return_held()
                 self._hand_over()
             return self._pause  # told where it happened
         # A database that is away is an everyday fault and one line; anything else shows where it came from.
@@ -168,7 +168,7 @@ class PunctualBeat(Scheduler):
 
     def _end_dispatching(self) -> None:
         try:
-            self._dispatcher.hand_out_all()
+            self._dispatcher.publish_held()
         except PublishFailed:  # told where it happened, and given back there, unless a row is locked
             self._in_doubt = True
         self._hand_over()

@@ -81,7 +81,7 @@ def worker(settings):
 class Interrupted(Dispatcher):
     """One whose statement after a claim fails: somebody has locked a row for too long."""
 
-    def _first_tries(self, batches):
+    def _without_slowed_retries(self, batches):
         if batches:
             raise OperationalError("canceling statement due to lock timeout")
         return batches

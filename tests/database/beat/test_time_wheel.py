@@ -165,7 +165,7 @@ def test_what_is_published_of_it_waits_for_a_slot_as_anything_does(dispatcher, p
 
     schedule_many("T_QUIET", [{"key": f"due {n}"} for n in range(40)])
     dispatcher.wake()
-    dispatcher._look_ahead()
+    dispatcher._scan_ahead()
     moment_is_near(dispatcher)
     dispatcher.run_once(anybodys(), conf().SHARDS)
 
@@ -236,7 +236,7 @@ def test_what_was_given_back_is_due_again_and_its_batch_is_nobodys(dispatcher, p
     look(dispatcher)
 
     return_unstarted(["test"])
-    dispatcher.hand_out_all()
+    dispatcher.publish_held()
 
     assert states(ids) == {"INIT"}
     assert published and [start(batch.batch_no, "w") for batch in published] == [None] * len(published)

@@ -41,7 +41,7 @@ MUTANTS = [
     Mutant(
         "004 §4 handled until none is due",
         DISPATCHER,
-        "return LOCKED_POLL_SECONDS if view.lane in empty_handed else 0.0",
+        "return LOCKED_POLL_SECONDS if view.lane in locked else 0.0",
         "return LOCKED_POLL_SECONDS",
     ),
     Mutant("004 §4 the timer", "tasks_app/conf/knobs.py", "LOOK_SECONDS: float = 1.0", "LOOK_SECONDS: float = 2.0"),
