@@ -33,9 +33,9 @@ from tasks_app.lifecycle.claim import (
 
 from .batch_size import BatchSizes
 from .brakes import Brakes
+from .claim_ahead import CLOCK_MARGIN_SECONDS, ClaimAhead
 from .crowds import Crowds
 from .gates import Gates
-from .lead import HAIR_SECONDS, Lead
 from .listener import Listener
 from .publisher import LanesRefused, PublishFailed
 from .rows_asked import RowsAsked
@@ -75,8 +75,8 @@ class Dispatcher:
         self._send = publish
         self._listener = listener
         self._batch_sizes = BatchSizes()
-        self._lead = Lead()
-        self._wheel = TimeWheel(self._lead)
+        self._claim_ahead = ClaimAhead()
+        self._wheel = TimeWheel(self._claim_ahead)
         self._gates = Gates(name)
         self._brakes = Brakes()
         self._shards: Mapping[int, int] = {}
@@ -122,14 +122,14 @@ class Dispatcher:
         if batches:
             self._claimed_tasks += sum(batch.size for batch in batches)
             self._batch_sizes.note({batch.task_type for batch in batches})
-            self._lead.note_way(self._batch_sizes.way)
+            self._claim_ahead.note_way(self._batch_sizes.way)
         self._scan_ahead()
         now = self._clock.now()
         wait = self._wait(now)
         if wait > 0:
             self._listener.announce(now + wait)
         if batches and not self._backlog:
-            self._lead.note_round(time.monotonic() - begun)
+            self._claim_ahead.note_round(time.monotonic() - begun)
         return Poll(len(batches), sum(batch.size for batch in batches), wait, self._besides)
 
     def publish_held(self) -> None:
@@ -158,7 +158,7 @@ class Dispatcher:
     @property
     def _ahead(self) -> float:
         """How long before its due time a task is claimed. Not at all with a backlog, which needs the slots."""
-        return 0.0 if self._backlog else self._lead.seconds
+        return 0.0 if self._backlog else self._claim_ahead.seconds
 
     def _horizon(self, next_due: float) -> float:
         """How far ahead a claim includes further tasks. The longer the first is overdue, the fewer are included: a slot
@@ -166,7 +166,7 @@ class Dispatcher:
         if self._backlog:
             return 0.0
         late = max(self._clock.now() - next_due, 0.0)
-        return self._lead.seconds + max(self._lead.along - late, 0.0) + HAIR_SECONDS
+        return self._claim_ahead.seconds + max(self._claim_ahead.included - late, 0.0) + CLOCK_MARGIN_SECONDS
 
     def _wait(self, now: float) -> float:
         wait = wait_seconds(self._lanes, now + self._ahead, self._locked, self._part)
@@ -251,7 +251,7 @@ class Dispatcher:
         # Tasks that came after the scan and are due earlier stay with the other claims.
         share = LaneShare(view.lane, rows, self._mass_room(view), Place(view.due - ROUNDING_SECONDS))
         # By the earliest time that the database's clock can show: a claim that ends just before the due time gets none.
-        ahead, begun = view.due - self._clock.earliest() + HAIR_SECONDS, time.monotonic()
+        ahead, begun = view.due - self._clock.earliest() + CLOCK_MARGIN_SECONDS, time.monotonic()
         batches = claim([share], self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
         self._wheel.note_claim(view, batches, time.monotonic() - begun)
         if batches:
@@ -263,14 +263,14 @@ class Dispatcher:
         """How many tasks of each type fit a batch. Before the due time a batch has only as much work as fits the
         time until the next claim: the second task of a slow handler would be late, although another slot is free."""
         early = not self._backlog and next_due > self._clock.now()
-        return self._batch_sizes.within(self._lead.along) if early else self._batch_sizes.sizes
+        return self._batch_sizes.within(self._claim_ahead.included) if early else self._batch_sizes.sizes
 
     def _timed(self, claim: Callable[..., list[ClaimedBatch]], horizon: float) -> list[ClaimedBatch]:
         """Run a claim that includes what is due before the horizon, and measure it."""
         begun = time.monotonic()
         batches = claim(ahead=horizon)
         if horizon:
-            self._lead.note_claim(time.monotonic() - begun)
+            self._claim_ahead.note_claim(time.monotonic() - begun)
         return batches
 
     def _shares(self, lanes: Set[str]) -> list[LaneShare]:
