@@ -3,21 +3,16 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, inf
-from types import MappingProxyType
 
-import redis
 from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
-from tasks_app.core.clock import DatabaseClock
 from tasks_app.core.lanes import LANES
-from tasks_app.engine.queues import BrokenLanes
 from tasks_app.lifecycle.claim import (
-    EVERYTHING,
     Besides,
     ClaimedBatch,
     LaneShare,
@@ -36,6 +31,8 @@ from .brakes import Brakes
 from .claim_ahead import CLOCK_MARGIN_SECONDS, ClaimAhead
 from .crowds import Crowds
 from .gates import Gates
+from .held_shards import HeldShards
+from .lane_views import LaneViews
 from .listener import Listener
 from .publisher import LanesRefused, PublishFailed
 from .rows_asked import RowsAsked
@@ -43,11 +40,6 @@ from .time_wheel import TimeWheel
 
 log = logging.getLogger(__name__)
 
-# All beats together poll a due lane with busy workers this often: the start of a batch sends no signal.
-BUSY_POLL_SECONDS = 0.02
-BUSY_POLL_MOST_SECONDS = 0.1
-# A lane was due, but its claim got nothing: other transactions have locked the rows.
-LOCKED_POLL_SECONDS = 0.01
 # After so many full claims in a row a lane's backlog is shared between its tenants, if there are several.
 CONTENDED_CLAIMS = 2
 # The low-water mark of the due-time index advances after so many claimed tasks.
@@ -79,10 +71,7 @@ class Dispatcher:
         self._wheel = TimeWheel(self._claim_ahead)
         self._gates = Gates(name)
         self._brakes = Brakes()
-        self._shards: Mapping[int, int] = {}
-        self._total = 0
-        self._part = 0.0  # of all shards, and so of the workers' free slots
-        self._lanes: list[LaneView] = []
+        self._lanes = LaneViews(name)
         self._rows_asked = RowsAsked()
         self._locked: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
         self._backlog: set[str] = set()  # lanes whose last claim was full: more is due in them
@@ -96,17 +85,15 @@ class Dispatcher:
         self._claimed_tasks = 0  # since the low-water mark advanced
         self._marked_at = inf  # when it advanced, by the database's clock; infinity: not yet for these shards
         self._besides: Besides | None = None  # of this poll
-        self._broken = BrokenLanes()  # lanes whose key in the broker is no list
         self._limited_first = False
-        self._clock = DatabaseClock()
         self.in_doubt = False  # tasks were claimed, and an error came before they were published
 
     def run_once(self, shards: Mapping[int, int], total: int) -> Poll:
         """Claim and publish what the last scan saw coming due in these shards (given with their fencing numbers; there
         are `total`), then scan ahead."""
-        if shards.keys() != self._shards.keys():
+        if shards.keys() != self._lanes.shards.fences.keys():
             self._forget()
-        self._shards, self._total, self._part = shards, total, len(shards) / max(total, 1)
+        self._lanes.shards = HeldShards(self._name, shards, total)
         self._besides = None
         self._listener.listen(shards)
         if not shards:
@@ -124,7 +111,7 @@ class Dispatcher:
             self._batch_sizes.note({batch.task_type for batch in batches})
             self._claim_ahead.note_way(self._batch_sizes.way)
         self._scan_ahead()
-        now = self._clock.now()
+        now = self._lanes.clock.now()
         wait = self._wait(now)
         if wait > 0:
             self._listener.announce(now + wait)
@@ -149,7 +136,8 @@ class Dispatcher:
 
     def _forget(self) -> None:
         """Other shards: nothing that earlier scans found applies to them."""
-        self._lanes, self._backlog, self._positions = [], set(), {}
+        self._lanes.forget()
+        self._backlog, self._positions = set(), {}
         self._full_scan_at = self._backlog_scan_at = self._waiting_from = -inf
         self._marked_at = inf
         self._full_claims.clear()
@@ -165,13 +153,13 @@ class Dispatcher:
         that waits for them can't catch up."""
         if self._backlog:
             return 0.0
-        late = max(self._clock.now() - next_due, 0.0)
+        late = max(self._lanes.clock.now() - next_due, 0.0)
         return self._claim_ahead.seconds + max(self._claim_ahead.included - late, 0.0) + CLOCK_MARGIN_SECONDS
 
     def _wait(self, now: float) -> float:
-        wait = wait_seconds(self._lanes, now + self._ahead, self._locked, self._part)
+        wait = self._lanes.wait_seconds(now + self._ahead, self._locked)
         wait = min([wait, *(max(at - now, 0.0) for at in self._wheel_times(now))])
-        return min(wait, self._gates.wait_seconds(self._room(), now, _busy_poll(self._part)))
+        return min(wait, self._gates.wait_seconds(self._lanes.room(), now, self._lanes.busy_poll_seconds))
 
     def _wheel_times(self, now: float) -> Iterator[float]:
         """When the next held batch is published, and when the next mass due time is claimed."""
@@ -188,7 +176,7 @@ class Dispatcher:
         return [view for view in found if view.lane not in self._gates.held_lanes and self._mass_room(view) > 0]
 
     def _mass_room(self, view: LaneView) -> int:
-        return _credit(view, self._part) - self._wheel.held()[view.lane]
+        return self._lanes.credit(view) - self._wheel.held()[view.lane]
 
     def _claims(self) -> Iterator[list[ClaimedBatch]]:
         """One claim after the other, each in its own transaction."""
@@ -198,7 +186,7 @@ class Dispatcher:
         """Types with a limit and types without take turns at the free slots: whichever got some, or failed, is last in
         the next poll. Else a backlog of one would leave the other no slots."""
         self._locked = set()
-        yield self._counted(self._wheel.take(self._clock.now()) if self._clock.known else [])
+        yield self._counted(self._wheel.take(self._lanes.clock.now()) if self._lanes.clock.known else [])
         for one in (self._claim_limited, *unlimited) if self._limited_first else (*unlimited, self._claim_limited):
             try:
                 claimed = one()
@@ -210,11 +198,9 @@ class Dispatcher:
             yield self._counted(claimed)
 
     def _counted(self, claimed: list[ClaimedBatch]) -> list[ClaimedBatch]:
-        """From now on these batches wait for a slot of their lane."""
         if self._gates.held_lanes:
             self._brakes.note(claimed)
-        more = Counter(batch.lane for batch in claimed)
-        self._lanes = [replace(view, waiting=view.waiting + more[view.lane]) for view in self._lanes]
+        self._lanes.note_claimed(claimed)
         return claimed
 
     def _unlimited(self) -> list[Callable[[], list[ClaimedBatch]]]:
@@ -236,23 +222,23 @@ class Dispatcher:
         due = min(view.due for view in self._lanes if view.lane in {share.lane for share in shares})
         horizon = self._horizon(due)
         sizes = self._sizes(due)
-        batches = self._timed(partial(claim, shares, sizes, self._name, self._shards), horizon)
+        batches = self._timed(partial(claim, shares, sizes, self._name, self._lanes.shards.fences), horizon)
         for share in shares:
             self._learn(share, [batch for batch in batches if batch.lane == share.lane], sizes)
         return self._admitted(batches)
 
     def _claim_mass(self) -> list[ClaimedBatch]:
         """Claim a large batch of a mass due time. It is held until it is due, so there is nothing to publish yet."""
-        now = self._clock.now() if self._clock.known else -inf
+        now = self._lanes.clock.now() if self._lanes.clock.known else -inf
         view = next((view for view in self._claimable_masses(now) if self._wheel.begins(view) <= now), None)
         if view is None:
             return []
-        rows = ceil(conf().BATCH_MAX / len(self._shards))
+        rows = ceil(conf().BATCH_MAX / len(self._lanes.shards))
         # Tasks that came after the scan and are due earlier stay with the other claims.
         share = LaneShare(view.lane, rows, self._mass_room(view), Place(view.due - ROUNDING_SECONDS))
         # By the earliest time that the database's clock can show: a claim that ends just before the due time gets none.
-        ahead, begun = view.due - self._clock.earliest() + CLOCK_MARGIN_SECONDS, time.monotonic()
-        batches = claim([share], self._batch_sizes.sizes, self._name, self._shards, ahead=ahead)
+        ahead, begun = view.due - self._lanes.clock.earliest() + CLOCK_MARGIN_SECONDS, time.monotonic()
+        batches = claim([share], self._batch_sizes.sizes, self._name, self._lanes.shards.fences, ahead=ahead)
         self._wheel.note_claim(view, batches, time.monotonic() - begun)
         if batches:
             self._rows_asked.learn(view.lane, batches)
@@ -262,7 +248,7 @@ class Dispatcher:
     def _sizes(self, next_due: float) -> dict[str, int]:
         """How many tasks of each type fit a batch. Before the due time a batch has only as much work as fits the
         time until the next claim: the second task of a slow handler would be late, although another slot is free."""
-        early = not self._backlog and next_due > self._clock.now()
+        early = not self._backlog and next_due > self._lanes.clock.now()
         return self._batch_sizes.within(self._claim_ahead.included) if early else self._batch_sizes.sizes
 
     def _timed(self, claim: Callable[..., list[ClaimedBatch]], horizon: float) -> list[ClaimedBatch]:
@@ -274,24 +260,23 @@ class Dispatcher:
         return batches
 
     def _shares(self, lanes: Set[str]) -> list[LaneShare]:
-        if not self._clock.known:
+        if not self._lanes.clock.known:
             return []
-        views = [view for view in self._lanes if view.lane in lanes]
-        soon = self._clock.now() + self._ahead
-        shares = lane_shares(views, soon, self._rows_asked.of, len(self._shards), self._part, self._positions)
-        return self._brakes.limited(shares, len(self._shards)) if self._gates.held_lanes else shares
+        soon = self._lanes.clock.now() + self._ahead
+        shares = self._lanes.shares(lanes, soon, self._rows_asked.of, self._positions)
+        return self._brakes.limited(shares, len(self._lanes.shards)) if self._gates.held_lanes else shares
 
     def _claim_light(self, lane: str) -> list[ClaimedBatch]:
         """In a contended lane: due tasks of small tenants, even if the batches of others fill it."""
         view = next((view for view in self._lanes if view.lane == lane and view.slots), None)
         if view is None:
             return []
-        batches, rows = max(_credit(view, self._part), 0), conf().BATCH_MAX
+        batches, rows = max(self._lanes.credit(view), 0), conf().BATCH_MAX
         if lane in self._gates.held_lanes:
-            rows = sum(share.rows_per_shard * len(self._shards) for share in self._shares({lane}))
+            rows = sum(share.rows_per_shard * len(self._lanes.shards) for share in self._shares({lane}))
         elif self._contended.shared(lane):
-            batches = _credit(view, self._part) + ceil(view.slots * self._part)
-        claimed = self._contended.light(lane, rows, batches, self._batch_sizes.sizes, self._shards)
+            batches = self._lanes.credit(view) + ceil(view.slots * self._lanes.shards.part)
+        claimed = self._contended.light(lane, rows, batches, self._batch_sizes.sizes, self._lanes.shards.fences)
         return self._admitted(claimed)
 
     def _claim_shared(self, lane: str) -> list[ClaimedBatch]:
@@ -301,12 +286,12 @@ class Dispatcher:
             return []
         share, sizes = shares[0], self._batch_sizes.sizes
         batches = self._contended.next(
-            lane, share.rows_per_shard * len(self._shards), share.batches, sizes, self._shards
+            lane, share.rows_per_shard * len(self._lanes.shards), share.batches, sizes, self._lanes.shards.fences
         )
         if batches:
             self._rows_asked.learn(lane, batches)
         else:
-            batches = self._contended.in_order(share, sizes, self._shards)
+            batches = self._contended.in_order(share, sizes, self._lanes.shards.fences)
             self._learn(share, batches, sizes)
         return self._admitted(batches)
 
@@ -346,18 +331,14 @@ class Dispatcher:
         return [batch for batch in batches if not self._gates.meters(batch.task_type)]
 
     def _claim_limited(self) -> list[ClaimedBatch]:
-        if not self._clock.known:
+        if not self._lanes.clock.known:
             return []
         slots = max((view.slots for view in self._lanes), default=0)
-        return self._gates.claim(self._room(), slots, self._clock.now(), self._batch_sizes.sizes)
-
-    def _room(self) -> dict[str, int]:
-        """How many batches each lane with a worker may get."""
-        return {view.lane: _credit(view, self._part) for view in self._lanes if view.slots}
+        return self._gates.claim(self._lanes.room(), slots, self._lanes.clock.now(), self._batch_sizes.sizes)
 
     def _learn(self, share: LaneShare, batches: Sequence[ClaimedBatch], sizes: Mapping[str, int]) -> None:
         """Note whether the lane has a backlog, and how many rows the next claim asks for."""
-        asked = share.rows_per_shard * len(self._shards)
+        asked = share.rows_per_shard * len(self._lanes.shards)
         if len(batches) == share.batches or 2 * sum(batch.size for batch in batches) >= asked:
             self._backlog.add(share.lane)
             self._continue_from(share.lane, batches)
@@ -386,8 +367,7 @@ class Dispatcher:
         except LanesRefused as error:
             lanes = error.lanes
             self._return([batch for batch in batches if batch.lane in lanes])
-            self._check_broken(lambda: self._broken.find(lanes))
-            self._lanes = self._without_broken(self._lanes)
+            self._lanes.find_broken(lanes)
             return [batch for batch in batches if batch.lane not in lanes]
         except Exception as error:
             tasks = self._return(batches)
@@ -404,38 +384,26 @@ class Dispatcher:
             log.warning("batch.not_returned batches=%d error=%r", len(batches), str(error).strip())
             return None
 
-    def _check_broken(self, check: Callable[[], None]) -> None:
-        try:
-            check()
-        except (redis.RedisError, OSError) as error:
-            # The known ones stay known. If the broker is away, the next publish fails.
-            log.warning("lane.unseen error=%r", str(error))
-
-    def _without_broken(self, lanes: list[LaneView]) -> list[LaneView]:
-        """No worker can serve a lane whose key in the broker is no list."""
-        return [replace(view, slots=0) if view.lane in self._broken else view for view in lanes]
-
     def _scan_ahead(self) -> None:
-        if self._broken:
-            self._check_broken(self._broken.look_again)
+        self._lanes.check_broken()
         # Announce first, then scan: a task that commits in between sends a signal.
-        if self._clock.known:
-            self._listener.take_signals(self._clock.now() + conf().LOOK_SECONDS)
+        if self._lanes.clock.known:
+            self._listener.take_signals(self._lanes.clock.now() + conf().LOOK_SECONDS)
             if (due := self._listener.heard()) < inf:
                 self.wake(due)
         else:
             self.wake()
-        limited = self._gates.types(self._shards, self._total)
+        limited = self._gates.types(self._lanes.shards.fences, self._lanes.shards.total)
         asked = time.monotonic()
         if everything := asked - self._full_scan_at >= conf().LOOK_SECONDS:
             self._full_scan_at = asked
             self._begin_full_scan(asked)
-        begun = self._clock.now() if self._clock.known else -inf
+        begun = self._lanes.clock.now() if self._lanes.clock.known else -inf
         probe = [lane for lane in LANES if lane not in self._backlog]
         besides = everything or self._gates.stale
         seen = peek(
             self._name,
-            self._shards,
+            self._lanes.shards.fences,
             probe,
             limited,
             self._positions,
@@ -444,7 +412,7 @@ class Dispatcher:
             masses=not self._several_tenants,
         )
         self._waiting_from = seen.waiting_from - ROUNDING_SECONDS
-        self._clock.learn(seen.clock, asked, time.monotonic())
+        self._lanes.clock.learn(seen.clock, asked, time.monotonic())
         if seen.besides is not None:
             self._besides, self._several_tenants = seen.besides, seen.besides.tenants
             seen = self._with_new_limits(seen, limited)
@@ -457,8 +425,8 @@ class Dispatcher:
         held = self._wheel.held()
         lanes = [replace(view, waiting=max(view.waiting - held[view.lane], 0)) for view in lanes]
         if self._gates.held_lanes:
-            lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._part)
-        self._lanes = self._without_broken(lanes) if self._broken else lanes
+            lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._lanes.shards.part)
+        self._lanes.update(lanes)
         self._gates.saw(seen.limited)
 
     def _begin_full_scan(self, asked: float) -> None:
@@ -469,8 +437,12 @@ class Dispatcher:
         if kept:
             return
         self._backlog_scan_at = asked
-        if self._claimed_tasks >= MARK_AFTER_TASKS or not self._clock.known or self._clock.now() < self._marked_at:
-            self._marked_at = pass_entries(self._shards)
+        if (
+            self._claimed_tasks >= MARK_AFTER_TASKS
+            or not self._lanes.clock.known
+            or self._lanes.clock.now() < self._marked_at
+        ):
+            self._marked_at = pass_entries(self._lanes.shards.fences)
             self._claimed_tasks = 0
 
     def _with_new_limits(self, seen: Peeked, asked: Sequence[str]) -> Peeked:
@@ -478,50 +450,7 @@ class Dispatcher:
         if seen.besides is None:
             return seen
         self._gates.learn(seen.besides.gates)
-        limited = self._gates.types(self._shards, self._total)
+        limited = self._gates.types(self._lanes.shards.fences, self._lanes.shards.total)
         if set(limited) <= set(asked):
             return seen
-        return replace(seen, limited=peek(self._name, self._shards, (), limited).limited)
-
-
-def lane_shares(
-    lanes: Iterable[LaneView],
-    now: float,
-    rows_asked: Callable[[str, int], int],
-    shards: int,
-    part: float,
-    since: Mapping[str, Place] = MappingProxyType({}),
-) -> list[LaneShare]:
-    """How much to claim of each due lane: what its workers are about to start."""
-    shares = []
-    for view in lanes:
-        credit = _credit(view, part)
-        if view.next_due is not None and view.next_due <= now and credit > 0:
-            rows = rows_asked(view.lane, credit)
-            shares.append(LaneShare(view.lane, ceil(rows / shards), credit, since.get(view.lane, EVERYTHING)))
-    return shares
-
-
-def wait_seconds(lanes: Iterable[LaneView], now: float, locked: set[str], part: float) -> float:
-    """How long until a lane can be claimed; 0: now."""
-    return min((_lane_wait(view, now, locked, part) for view in lanes), default=conf().LOOK_SECONDS)
-
-
-def _lane_wait(view: LaneView, now: float, locked: set[str], part: float) -> float:
-    longest = conf().LOOK_SECONDS
-    if view.next_due is None or view.slots == 0:
-        return longest  # a worker that starts sends a wake-up
-    if view.next_due > now:
-        return min(view.next_due - now, longest)
-    if _credit(view, part) <= 0:
-        return _busy_poll(part)
-    return LOCKED_POLL_SECONDS if view.lane in locked else 0.0
-
-
-def _busy_poll(part: float) -> float:
-    return min(BUSY_POLL_SECONDS / part, BUSY_POLL_MOST_SECONDS)
-
-
-def _credit(view: LaneView, part: float) -> int:
-    """Batches that may be claimed: this dispatcher's part of the slots, minus its batches that wait."""
-    return ceil(view.slots * conf().BATCHES_AHEAD * part) - view.waiting
+        return replace(seen, limited=peek(self._name, self._lanes.shards.fences, (), limited).limited)

@@ -86,7 +86,7 @@ def test_it_is_claimed_before_its_moment_and_published_when_that_is_near(dispatc
 def test_it_is_claimed_although_the_beat_thinks_it_is_later_than_it_is(dispatcher):
     ids = mass_in(3000)
     dispatcher.run_once(anybodys(), conf().SHARDS)
-    dispatcher._clock._offset += 10.0  # the middle of what its answers allow, which is wrong by half of them
+    dispatcher._lanes.clock._offset += 10.0  # the middle of what its answers allow, which is wrong by half of them
 
     dispatcher.run_once(anybodys(), conf().SHARDS)
 
