@@ -44,7 +44,7 @@ class Beat:
         one.wake()
         self._given.clear()
         for _ in range(looks):
-            one._full_scan_at = -inf
+            one._positions._full_scan_at = -inf
             one.run_once(anybodys(), conf().SHARDS)
         return list(self._given)
 

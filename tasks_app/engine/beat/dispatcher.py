@@ -18,9 +18,7 @@ from tasks_app.lifecycle.claim import (
     LaneShare,
     LaneView,
     Peeked,
-    Place,
     claim,
-    pass_entries,
     peek,
     return_batches,
     set_retries_aside,
@@ -34,21 +32,16 @@ from .gates import Gates
 from .held_shards import HeldShards
 from .lane_views import LaneViews
 from .listener import Listener
+from .low_water_mark import LowWaterMark
 from .publisher import LanesRefused, PublishFailed
 from .rows_asked import RowsAsked
+from .scan_positions import ScanPositions, just_before
 from .time_wheel import TimeWheel
 
 log = logging.getLogger(__name__)
 
 # After so many full claims in a row a lane's backlog is shared between its tenants, if there are several.
 CONTENDED_CLAIMS = 2
-# The low-water mark of the due-time index advances after so many claimed tasks.
-MARK_AFTER_TASKS = 1_000
-# Claims of a backlog continue where the last one ended. What is before that is scanned again this often: another
-# transaction may have had a row locked.
-BACKLOG_SCAN_SECONDS = 5.0
-# A due time as a floating-point number differs slightly from the one in the row.
-ROUNDING_SECONDS = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +71,8 @@ class Dispatcher:
         self._full_claims: Counter[str] = Counter()  # by lane: how many claims in a row were full
         self._contended = Crowds(name)
         self._several_tenants = False  # whether there is more than one tenant
-        self._positions: dict[str, Place] = {}  # by lane: nothing was due before it
-        self._waiting_from = -inf  # claim time of the oldest batch of ours that waits, by the database's clock
-        self._full_scan_at = -inf  # time of the last full scan, by the monotonic clock
-        self._backlog_scan_at = -inf  # the same for lanes with a backlog
-        self._claimed_tasks = 0  # since the low-water mark advanced
-        self._marked_at = inf  # when it advanced, by the database's clock; infinity: not yet for these shards
+        self._positions = ScanPositions()
+        self._low_water_mark = LowWaterMark()
         self._besides: Besides | None = None  # of this poll
         self._limited_first = False
         self.in_doubt = False  # tasks were claimed, and an error came before they were published
@@ -107,7 +96,7 @@ class Dispatcher:
             if claimed:
                 batches += self._publish(claimed)
         if batches:
-            self._claimed_tasks += sum(batch.size for batch in batches)
+            self._low_water_mark.note_claimed(sum(batch.size for batch in batches))
             self._batch_sizes.note({batch.task_type for batch in batches})
             self._claim_ahead.note_way(self._batch_sizes.way)
         self._scan_ahead()
@@ -131,15 +120,15 @@ class Dispatcher:
 
     def wake(self, due: float = -inf) -> None:
         """After a signal: from that time on tasks may be due that the last scan did not see."""
-        self._positions = {lane: min(since, Place(due - ROUNDING_SECONDS)) for lane, since in self._positions.items()}
+        self._positions.wake(due)
         self._contended.wake()
 
     def _forget(self) -> None:
         """Other shards: nothing that earlier scans found applies to them."""
         self._lanes.forget()
-        self._backlog, self._positions = set(), {}
-        self._full_scan_at = self._backlog_scan_at = self._waiting_from = -inf
-        self._marked_at = inf
+        self._positions.forget()
+        self._low_water_mark.forget()
+        self._backlog = set()
         self._full_claims.clear()
         self._contended.clear()
 
@@ -235,7 +224,7 @@ class Dispatcher:
             return []
         rows = ceil(conf().BATCH_MAX / len(self._lanes.shards))
         # Tasks that came after the scan and are due earlier stay with the other claims.
-        share = LaneShare(view.lane, rows, self._mass_room(view), Place(view.due - ROUNDING_SECONDS))
+        share = LaneShare(view.lane, rows, self._mass_room(view), just_before(view.due))
         # By the earliest time that the database's clock can show: a claim that ends just before the due time gets none.
         ahead, begun = view.due - self._lanes.clock.earliest() + CLOCK_MARGIN_SECONDS, time.monotonic()
         batches = claim([share], self._batch_sizes.sizes, self._name, self._lanes.shards.fences, ahead=ahead)
@@ -263,7 +252,7 @@ class Dispatcher:
         if not self._lanes.clock.known:
             return []
         soon = self._lanes.clock.now() + self._ahead
-        shares = self._lanes.shares(lanes, soon, self._rows_asked.of, self._positions)
+        shares = self._lanes.shares(lanes, soon, self._rows_asked.of, self._positions.by_lane)
         return self._brakes.limited(shares, len(self._lanes.shards)) if self._gates.held_lanes else shares
 
     def _claim_light(self, lane: str) -> list[ClaimedBatch]:
@@ -301,7 +290,7 @@ class Dispatcher:
         self._full_claims.pop(lane, None)
         if lane in self._contended.lanes:
             self._contended.end(lane)
-            self._positions.pop(lane, None)
+            self._positions.restart(lane)
 
     def _admitted(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
         """The part of what was just claimed that no limit and no safeguard holds back."""
@@ -341,7 +330,7 @@ class Dispatcher:
         asked = share.rows_per_shard * len(self._lanes.shards)
         if len(batches) == share.batches or 2 * sum(batch.size for batch in batches) >= asked:
             self._backlog.add(share.lane)
-            self._continue_from(share.lane, batches)
+            self._positions.continue_backlog(share.lane, batches)
             self._full_claims[share.lane] += 1
             if self._several_tenants and self._full_claims[share.lane] >= CONTENDED_CLAIMS:
                 self._contended.begin(share.lane)
@@ -353,11 +342,6 @@ class Dispatcher:
             return
         self._rows_asked.learn(share.lane, batches)
         self._rows_asked.learn_mix(share.lane, asked, share.batches, batches, sizes)
-
-    def _continue_from(self, lane: str, batches: Sequence[ClaimedBatch]) -> None:
-        """The next claim of a backlog starts at the first row that this one left."""
-        if batches and (left := batches[0].left_from) is not None:
-            self._positions[lane] = left
 
     def _publish(self, batches: Sequence[ClaimedBatch]) -> Sequence[ClaimedBatch]:
         """Publish the batches; returns those that the broker took."""
@@ -376,7 +360,7 @@ class Dispatcher:
 
     def _return(self, batches: Sequence[ClaimedBatch]) -> int | None:
         """Make their tasks due again. Messages that arrived do nothing, since a returned batch is finished."""
-        self._positions = {}
+        self._positions.restart_all()
         try:
             return return_batches([batch.batch_no for batch in batches])
         except (DatabaseError, InterfaceError) as error:
@@ -395,9 +379,9 @@ class Dispatcher:
             self.wake()
         limited = self._gates.types(self._lanes.shards.fences, self._lanes.shards.total)
         asked = time.monotonic()
-        if everything := asked - self._full_scan_at >= conf().LOOK_SECONDS:
-            self._full_scan_at = asked
-            self._begin_full_scan(asked)
+        everything = self._positions.full_scan_is_due(asked)
+        if everything and self._positions.begin_full_scan(asked, self._backlog):
+            self._low_water_mark.advance(self._lanes.shards.fences, self._lanes.clock)
         begun = self._lanes.clock.now() if self._lanes.clock.known else -inf
         probe = [lane for lane in LANES if lane not in self._backlog]
         besides = everything or self._gates.stale
@@ -406,20 +390,17 @@ class Dispatcher:
             self._lanes.shards.fences,
             probe,
             limited,
-            self._positions,
-            waiting_from=self._waiting_from,
+            self._positions.by_lane,
+            waiting_from=self._positions.waiting_from,
             besides=besides,
             masses=not self._several_tenants,
         )
-        self._waiting_from = seen.waiting_from - ROUNDING_SECONDS
+        self._positions.note_waiting_from(seen.waiting_from)
         self._lanes.clock.learn(seen.clock, asked, time.monotonic())
         if seen.besides is not None:
             self._besides, self._several_tenants = seen.besides, seen.besides.tenants
             seen = self._with_new_limits(seen, limited)
-        for view in seen.lanes:
-            if view.lane in probe:
-                # A later write that is due before now sends a signal; a lost signal costs LOOK_SECONDS.
-                self._positions[view.lane] = Place(min(begun, view.next_due or begun) - ROUNDING_SECONDS)
+        self._positions.note_scan([view for view in seen.lanes if view.lane in probe], begun)
         lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
         # Held batches occupy no slot yet. They may also have been returned.
         held = self._wheel.held()
@@ -428,22 +409,6 @@ class Dispatcher:
             lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._lanes.shards.part)
         self._lanes.update(lanes)
         self._gates.saw(seen.limited)
-
-    def _begin_full_scan(self, asked: float) -> None:
-        """Scan from the low-water mark, and count all waiting batches. A backlog is included less often."""
-        self._waiting_from = -inf
-        kept = self._backlog if asked - self._backlog_scan_at < BACKLOG_SCAN_SECONDS else set()
-        self._positions = {lane: since for lane, since in self._positions.items() if lane in kept}
-        if kept:
-            return
-        self._backlog_scan_at = asked
-        if (
-            self._claimed_tasks >= MARK_AFTER_TASKS
-            or not self._lanes.clock.known
-            or self._lanes.clock.now() < self._marked_at
-        ):
-            self._marked_at = pass_entries(self._lanes.shards.fences)
-            self._claimed_tasks = 0
 
     def _with_new_limits(self, seen: Peeked, asked: Sequence[str]) -> Peeked:
         """Also read what is due of types that got a limit just now, without waiting for the next scan."""
