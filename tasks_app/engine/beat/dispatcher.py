@@ -2,7 +2,6 @@
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,10 +23,10 @@ from tasks_app.lifecycle.claim import (
     set_retries_aside,
 )
 
+from .backlog import Backlog
 from .batch_size import BatchSizes
 from .brakes import Brakes
 from .claim_ahead import CLOCK_MARGIN_SECONDS, ClaimAhead
-from .crowds import Crowds
 from .gates import Gates
 from .held_shards import HeldShards
 from .lane_views import LaneViews
@@ -39,9 +38,6 @@ from .scan_positions import ScanPositions, just_before
 from .time_wheel import TimeWheel
 
 log = logging.getLogger(__name__)
-
-# After so many full claims in a row a lane's backlog is shared between its tenants, if there are several.
-CONTENDED_CLAIMS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +62,7 @@ class Dispatcher:
         self._brakes = Brakes()
         self._lanes = LaneViews(name)
         self._rows_asked = RowsAsked()
-        self._locked: set[str] = set()  # lanes that were due and gave nothing: their rows are locked
-        self._backlog: set[str] = set()  # lanes whose last claim was full: more is due in them
-        self._full_claims: Counter[str] = Counter()  # by lane: how many claims in a row were full
-        self._contended = Crowds(name)
-        self._several_tenants = False  # whether there is more than one tenant
+        self._backlog = Backlog(name)
         self._positions = ScanPositions()
         self._low_water_mark = LowWaterMark()
         self._besides: Besides | None = None  # of this poll
@@ -121,16 +113,14 @@ class Dispatcher:
     def wake(self, due: float = -inf) -> None:
         """After a signal: from that time on tasks may be due that the last scan did not see."""
         self._positions.wake(due)
-        self._contended.wake()
+        self._backlog.contended.wake()
 
     def _forget(self) -> None:
         """Other shards: nothing that earlier scans found applies to them."""
         self._lanes.forget()
         self._positions.forget()
         self._low_water_mark.forget()
-        self._backlog = set()
-        self._full_claims.clear()
-        self._contended.clear()
+        self._backlog.forget()
 
     @property
     def _ahead(self) -> float:
@@ -146,7 +136,7 @@ class Dispatcher:
         return self._claim_ahead.seconds + max(self._claim_ahead.included - late, 0.0) + CLOCK_MARGIN_SECONDS
 
     def _wait(self, now: float) -> float:
-        wait = self._lanes.wait_seconds(now + self._ahead, self._locked)
+        wait = self._lanes.wait_seconds(now + self._ahead, self._backlog.locked)
         wait = min([wait, *(max(at - now, 0.0) for at in self._wheel_times(now))])
         return min(wait, self._gates.wait_seconds(self._lanes.room(), now, self._lanes.busy_poll_seconds))
 
@@ -159,7 +149,7 @@ class Dispatcher:
     def _claimable_masses(self, now: float) -> list[LaneView]:
         """Lanes with a mass due time of which more can be claimed. None with several tenants: tasks of small tenants
         would find all slots taken when they are due."""
-        if self._several_tenants:  # there was one when the masses were counted
+        if self._backlog.several_tenants:  # there was one when the masses were counted
             return []
         found = self._wheel.coming(self._lanes, now)
         return [view for view in found if view.lane not in self._gates.held_lanes and self._mass_room(view) > 0]
@@ -174,7 +164,7 @@ class Dispatcher:
     def _in_turn(self, *unlimited: Callable[[], list[ClaimedBatch]]) -> Iterator[list[ClaimedBatch]]:
         """Types with a limit and types without take turns at the free slots: whichever got some, or failed, is last in
         the next poll. Else a backlog of one would leave the other no slots."""
-        self._locked = set()
+        self._backlog.begin_poll()
         yield self._counted(self._wheel.take(self._lanes.clock.now()) if self._lanes.clock.known else [])
         for one in (self._claim_limited, *unlimited) if self._limited_first else (*unlimited, self._claim_limited):
             try:
@@ -195,7 +185,7 @@ class Dispatcher:
     def _unlimited(self) -> list[Callable[[], list[ClaimedBatch]]]:
         """Lanes without a backlog come first: a claim of thousands takes longer than an urgent task may wait. The tasks
         of small tenants in contended lanes are next."""
-        contended, backlog = self._contended.lanes, set(self._backlog)
+        contended, backlog = self._backlog.contended.lanes, set(self._backlog)
         return [
             partial(self._claim_due, set(LANES) - backlog),
             *(partial(self._claim_light, lane) for lane in contended),
@@ -263,9 +253,9 @@ class Dispatcher:
         batches, rows = max(self._lanes.credit(view), 0), conf().BATCH_MAX
         if lane in self._gates.held_lanes:
             rows = sum(share.rows_per_shard * len(self._lanes.shards) for share in self._shares({lane}))
-        elif self._contended.shared(lane):
+        elif self._backlog.contended.shared(lane):
             batches = self._lanes.credit(view) + ceil(view.slots * self._lanes.shards.part)
-        claimed = self._contended.light(lane, rows, batches, self._batch_sizes.sizes, self._lanes.shards.fences)
+        claimed = self._backlog.contended.light(lane, rows, batches, self._batch_sizes.sizes, self._lanes.shards.fences)
         return self._admitted(claimed)
 
     def _claim_shared(self, lane: str) -> list[ClaimedBatch]:
@@ -274,23 +264,15 @@ class Dispatcher:
         if not shares:
             return []
         share, sizes = shares[0], self._batch_sizes.sizes
-        batches = self._contended.next(
+        batches = self._backlog.contended.next(
             lane, share.rows_per_shard * len(self._lanes.shards), share.batches, sizes, self._lanes.shards.fences
         )
         if batches:
             self._rows_asked.learn(lane, batches)
         else:
-            batches = self._contended.in_order(share, sizes, self._lanes.shards.fences)
+            batches = self._backlog.contended.in_order(share, sizes, self._lanes.shards.fences)
             self._learn(share, batches, sizes)
         return self._admitted(batches)
-
-    def _end_backlog(self, lane: str) -> None:
-        """The last claim of the lane was not full."""
-        self._backlog.discard(lane)
-        self._full_claims.pop(lane, None)
-        if lane in self._contended.lanes:
-            self._contended.end(lane)
-            self._positions.restart(lane)
 
     def _admitted(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
         """The part of what was just claimed that no limit and no safeguard holds back."""
@@ -329,15 +311,12 @@ class Dispatcher:
         """Note whether the lane has a backlog, and how many rows the next claim asks for."""
         asked = share.rows_per_shard * len(self._lanes.shards)
         if len(batches) == share.batches or 2 * sum(batch.size for batch in batches) >= asked:
-            self._backlog.add(share.lane)
+            self._backlog.note_full_claim(share.lane)
             self._positions.continue_backlog(share.lane, batches)
-            self._full_claims[share.lane] += 1
-            if self._several_tenants and self._full_claims[share.lane] >= CONTENDED_CLAIMS:
-                self._contended.begin(share.lane)
-        else:
-            self._end_backlog(share.lane)
+        elif self._backlog.end(share.lane):
+            self._positions.restart(share.lane)
         if not batches:
-            self._locked.add(share.lane)
+            self._backlog.note_locked(share.lane)
             self._rows_asked.forget_mix(share.lane)
             return
         self._rows_asked.learn(share.lane, batches)
@@ -393,12 +372,12 @@ class Dispatcher:
             self._positions.by_lane,
             waiting_from=self._positions.waiting_from,
             besides=besides,
-            masses=not self._several_tenants,
+            masses=not self._backlog.several_tenants,
         )
         self._positions.note_waiting_from(seen.waiting_from)
         self._lanes.clock.learn(seen.clock, asked, time.monotonic())
         if seen.besides is not None:
-            self._besides, self._several_tenants = seen.besides, seen.besides.tenants
+            self._besides, self._backlog.several_tenants = seen.besides, seen.besides.tenants
             seen = self._with_new_limits(seen, limited)
         self._positions.note_scan([view for view in seen.lanes if view.lane in probe], begun)
         lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]

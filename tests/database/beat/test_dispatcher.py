@@ -529,7 +529,8 @@ def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlo
     claims_far_ahead(dispatcher, monkeypatch)
     soon, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (900, 7200))
     dispatcher.run_once()
-    dispatcher._dispatcher._backlog |= backlog
+    for lane in backlog:
+        dispatcher._dispatcher._backlog.note_full_claim(lane)
 
     dispatcher.run_once()
 
