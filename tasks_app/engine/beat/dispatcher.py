@@ -20,16 +20,14 @@ from tasks_app.lifecycle.claim import (
     claim,
     peek,
     return_batches,
-    set_retries_aside,
 )
 
 from .backlog import Backlog
 from .batch_size import BatchSizes
-from .brakes import Brakes
 from .claim_ahead import CLOCK_MARGIN_SECONDS, ClaimAhead
-from .gates import Gates
 from .held_shards import HeldShards
 from .lane_views import LaneViews
+from .limits import Limits
 from .listener import Listener
 from .low_water_mark import LowWaterMark
 from .publisher import LanesRefused, PublishFailed
@@ -58,16 +56,22 @@ class Dispatcher:
         self._batch_sizes = BatchSizes()
         self._claim_ahead = ClaimAhead()
         self._wheel = TimeWheel(self._claim_ahead)
-        self._gates = Gates(name)
-        self._brakes = Brakes()
+        self._limits = Limits(name)
         self._lanes = LaneViews(name)
         self._rows_asked = RowsAsked()
         self._backlog = Backlog(name)
         self._positions = ScanPositions()
         self._low_water_mark = LowWaterMark()
         self._besides: Besides | None = None  # of this poll
-        self._limited_first = False
-        self.in_doubt = False  # tasks were claimed, and an error came before they were published
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether tasks were claimed, and an error came before they were published."""
+        return self._limits.in_doubt
+
+    def clear_doubt(self) -> None:
+        """What was claimed is returned."""
+        self._limits.in_doubt = False
 
     def run_once(self, shards: Mapping[int, int], total: int) -> Poll:
         """Claim and publish what the last scan saw coming due in these shards (given with their fencing numbers; there
@@ -138,7 +142,7 @@ class Dispatcher:
     def _wait(self, now: float) -> float:
         wait = self._lanes.wait_seconds(now + self._ahead, self._backlog.locked)
         wait = min([wait, *(max(at - now, 0.0) for at in self._wheel_times(now))])
-        return min(wait, self._gates.wait_seconds(self._lanes.room(), now, self._lanes.busy_poll_seconds))
+        return min(wait, self._limits.gates.wait_seconds(self._lanes.room(), now, self._lanes.busy_poll_seconds))
 
     def _wheel_times(self, now: float) -> Iterator[float]:
         """When the next held batch is published, and when the next mass due time is claimed."""
@@ -152,33 +156,20 @@ class Dispatcher:
         if self._backlog.several_tenants:  # there was one when the masses were counted
             return []
         found = self._wheel.coming(self._lanes, now)
-        return [view for view in found if view.lane not in self._gates.held_lanes and self._mass_room(view) > 0]
+        return [view for view in found if view.lane not in self._limits.held_lanes and self._mass_room(view) > 0]
 
     def _mass_room(self, view: LaneView) -> int:
         return self._lanes.credit(view) - self._wheel.held()[view.lane]
 
     def _claims(self) -> Iterator[list[ClaimedBatch]]:
         """One claim after the other, each in its own transaction."""
-        return self._in_turn(*self._unlimited())
-
-    def _in_turn(self, *unlimited: Callable[[], list[ClaimedBatch]]) -> Iterator[list[ClaimedBatch]]:
-        """Types with a limit and types without take turns at the free slots: whichever got some, or failed, is last in
-        the next poll. Else a backlog of one would leave the other no slots."""
         self._backlog.begin_poll()
         yield self._counted(self._wheel.take(self._lanes.clock.now()) if self._lanes.clock.known else [])
-        for one in (self._claim_limited, *unlimited) if self._limited_first else (*unlimited, self._claim_limited):
-            try:
-                claimed = one()
-            except Exception:
-                self._limited_first = one != self._claim_limited
-                raise
-            if claimed:
-                self._limited_first = one != self._claim_limited
+        for claimed in self._limits.in_turn(self._claim_limited, self._unlimited()):
             yield self._counted(claimed)
 
     def _counted(self, claimed: list[ClaimedBatch]) -> list[ClaimedBatch]:
-        if self._gates.held_lanes:
-            self._brakes.note(claimed)
+        self._limits.note_claimed(claimed)
         self._lanes.note_claimed(claimed)
         return claimed
 
@@ -204,7 +195,7 @@ class Dispatcher:
         batches = self._timed(partial(claim, shares, sizes, self._name, self._lanes.shards.fences), horizon)
         for share in shares:
             self._learn(share, [batch for batch in batches if batch.lane == share.lane], sizes)
-        return self._admitted(batches)
+        return self._limits.admitted(batches)
 
     def _claim_mass(self) -> list[ClaimedBatch]:
         """Claim a large batch of a mass due time. It is held until it is due, so there is nothing to publish yet."""
@@ -221,7 +212,7 @@ class Dispatcher:
         self._wheel.note_claim(view, batches, time.monotonic() - begun)
         if batches:
             self._rows_asked.learn(view.lane, batches)
-        self._wheel.hold(self._admitted(batches), view)
+        self._wheel.hold(self._limits.admitted(batches), view)
         return []
 
     def _sizes(self, next_due: float) -> dict[str, int]:
@@ -243,7 +234,7 @@ class Dispatcher:
             return []
         soon = self._lanes.clock.now() + self._ahead
         shares = self._lanes.shares(lanes, soon, self._rows_asked.of, self._positions.by_lane)
-        return self._brakes.limited(shares, len(self._lanes.shards)) if self._gates.held_lanes else shares
+        return self._limits.within(shares, len(self._lanes.shards))
 
     def _claim_light(self, lane: str) -> list[ClaimedBatch]:
         """In a contended lane: due tasks of small tenants, even if the batches of others fill it."""
@@ -251,12 +242,12 @@ class Dispatcher:
         if view is None:
             return []
         batches, rows = max(self._lanes.credit(view), 0), conf().BATCH_MAX
-        if lane in self._gates.held_lanes:
+        if lane in self._limits.held_lanes:
             rows = sum(share.rows_per_shard * len(self._lanes.shards) for share in self._shares({lane}))
         elif self._backlog.contended.shared(lane):
             batches = self._lanes.credit(view) + ceil(view.slots * self._lanes.shards.part)
         claimed = self._backlog.contended.light(lane, rows, batches, self._batch_sizes.sizes, self._lanes.shards.fences)
-        return self._admitted(claimed)
+        return self._limits.admitted(claimed)
 
     def _claim_shared(self, lane: str) -> list[ClaimedBatch]:
         """In a contended lane: due tasks of tenants that are behind their share, else the oldest due tasks."""
@@ -272,40 +263,13 @@ class Dispatcher:
         else:
             batches = self._backlog.contended.in_order(share, sizes, self._lanes.shards.fences)
             self._learn(share, batches, sizes)
-        return self._admitted(batches)
-
-    def _admitted(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
-        """The part of what was just claimed that no limit and no safeguard holds back."""
-        try:
-            return self._without_slowed_retries(self._without_limited(batches))
-        except Exception:
-            self.in_doubt = True
-            raise
-
-    def _without_slowed_retries(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
-        """Return the retries that a safeguard slows: they are due again, and claimed by type from now on."""
-        slowed = [batch.batch_no for batch in batches if self._gates.slows_retries(batch.task_type)]
-        if not slowed:
-            return batches
-        left = set_retries_aside(slowed)
-        now = [replace(batch, size=left.get(batch.batch_no, batch.size)) for batch in batches]
-        return [batch for batch in now if batch.size]
-
-    def _without_limited(self, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
-        """Return tasks of types with a limit: they were scheduled before the type had one, or by a process that doesn't
-        know it. They are due again, and claimed by type from now on."""
-        metered = [batch.batch_no for batch in batches if self._gates.meters(batch.task_type)]
-        if not metered:
-            return batches
-        tasks = return_batches(metered, limited=True)
-        log.info("task.put_under_limit tasks=%d", tasks)
-        return [batch for batch in batches if not self._gates.meters(batch.task_type)]
+        return self._limits.admitted(batches)
 
     def _claim_limited(self) -> list[ClaimedBatch]:
         if not self._lanes.clock.known:
             return []
         slots = max((view.slots for view in self._lanes), default=0)
-        return self._gates.claim(self._lanes.room(), slots, self._lanes.clock.now(), self._batch_sizes.sizes)
+        return self._limits.gates.claim(self._lanes.room(), slots, self._lanes.clock.now(), self._batch_sizes.sizes)
 
     def _learn(self, share: LaneShare, batches: Sequence[ClaimedBatch], sizes: Mapping[str, int]) -> None:
         """Note whether the lane has a backlog, and how many rows the next claim asks for."""
@@ -356,14 +320,14 @@ class Dispatcher:
                 self.wake(due)
         else:
             self.wake()
-        limited = self._gates.types(self._lanes.shards.fences, self._lanes.shards.total)
+        limited = self._limits.gates.types(self._lanes.shards.fences, self._lanes.shards.total)
         asked = time.monotonic()
         everything = self._positions.full_scan_is_due(asked)
         if everything and self._positions.begin_full_scan(asked, self._backlog):
             self._low_water_mark.advance(self._lanes.shards.fences, self._lanes.clock)
         begun = self._lanes.clock.now() if self._lanes.clock.known else -inf
         probe = [lane for lane in LANES if lane not in self._backlog]
-        besides = everything or self._gates.stale
+        besides = everything or self._limits.gates.stale
         seen = peek(
             self._name,
             self._lanes.shards.fences,
@@ -384,17 +348,15 @@ class Dispatcher:
         # Held batches occupy no slot yet. They may also have been returned.
         held = self._wheel.held()
         lanes = [replace(view, waiting=max(view.waiting - held[view.lane], 0)) for view in lanes]
-        if self._gates.held_lanes:
-            lanes = self._brakes.applied(lanes, self._gates.held_lanes, self._lanes.shards.part)
-        self._lanes.update(lanes)
-        self._gates.saw(seen.limited)
+        self._lanes.update(self._limits.slow(lanes, self._lanes.shards.part))
+        self._limits.gates.saw(seen.limited)
 
     def _with_new_limits(self, seen: Peeked, asked: Sequence[str]) -> Peeked:
         """Also read what is due of types that got a limit just now, without waiting for the next scan."""
         if seen.besides is None:
             return seen
-        self._gates.learn(seen.besides.gates)
-        limited = self._gates.types(self._lanes.shards.fences, self._lanes.shards.total)
+        self._limits.gates.learn(seen.besides.gates)
+        limited = self._limits.gates.types(self._lanes.shards.fences, self._lanes.shards.total)
         if set(limited) <= set(asked):
             return seen
         return replace(seen, limited=peek(self._name, self._lanes.shards.fences, (), limited).limited)

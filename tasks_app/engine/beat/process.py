@@ -162,7 +162,7 @@ class PunctualBeat(Scheduler):
         ours = our_connection()
         if ours.connection is None or ours.connection.closed or self._dispatcher.in_doubt:
             self._in_doubt = True  # the answer to a claim may have been lost with it
-            self._dispatcher.in_doubt = False
+            self._dispatcher.clear_doubt()
         ours.close()
         return self._pause
 

@@ -13,6 +13,7 @@ from tasks_app.conf import conf
 from tasks_app.engine import nodes
 from tasks_app.engine.beat import crowds
 from tasks_app.engine.beat.dispatcher import Dispatcher
+from tasks_app.engine.beat.limits import Limits
 from tasks_app.engine.beat.listener import Listener
 from tasks_app.engine.beat.publisher import publish
 from tasks_app.engine.queues import key_of
@@ -30,10 +31,10 @@ LOOKS = 400  # of which a test takes a few dozen
 class Beat:
     """A dispatcher with all shards, and workers that start at once whatever they get."""
 
-    def __init__(self, kind: type[Dispatcher]) -> None:
+    def __init__(self) -> None:
         self.batches: list[ClaimedBatch] = []
         self.listener = Listener(nodes.new_node_id())
-        self.dispatcher = kind("test", self.batches.extend, self.listener)
+        self.dispatcher = Dispatcher("test", self.batches.extend, self.listener)
 
     def look(self) -> None:
         self.dispatcher.run_once(anybodys(), conf().SHARDS)
@@ -55,11 +56,11 @@ class Beat:
         return bool(self.dispatcher._backlog.contended.lanes)
 
 
-@pytest.fixture(params=[Dispatcher])
-def beat(request, settings):
+@pytest.fixture
+def beat(settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 60.0}
     nodes.report_worker(nodes.new_node_id(), "w1", 2, ["default"])
-    beat = Beat(request.param)
+    beat = Beat()
     yield beat
     beat.listener.close()
 
@@ -243,26 +244,21 @@ def test_a_task_that_somebody_has_locked_is_claimed_when_he_is_done(crowded):
     crowded.work(until=lambda: row(task).status == "RUNNING")
 
 
-class Interrupted(Dispatcher):
-    """Its connection breaks after a claim, from some moment on."""
-
-    breaks = False
-
-    def _without_limited(self, batches):
-        if self.breaks and batches:
-            raise OperationalError("the connection is lost")
-        return super()._without_limited(batches)
-
-
-@pytest.mark.parametrize("beat", [Interrupted], indirect=True)
-def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(crowded):
+def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(crowded, monkeypatch):
     schedule("T_QUIET", "a", tenant="small")
-    crowded.dispatcher.breaks = True
+    monkeypatch.setattr(Limits, "_without_limited", loses_its_connection)
 
     with pytest.raises(OperationalError):
         crowded.look()
 
     assert crowded.dispatcher.in_doubt and claimed("small") == 1
+
+
+def loses_its_connection(limits: Limits, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
+    """After a claim."""
+    if batches:
+        raise OperationalError("the connection is lost")
+    return batches
 
 
 def test_without_other_tenants_nothing_is_shared(beat):
