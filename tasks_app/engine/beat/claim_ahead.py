@@ -32,6 +32,11 @@ class ClaimAhead:
         much later, and they would be late."""
         return min(ROUNDS * self._round, MOST_SECONDS - self.seconds)
 
+    def horizon(self, late: float) -> float:
+        """How far ahead a claim includes tasks if its first one is late by so many seconds. The later it is, the fewer
+        are included: a slot that waits for them can't catch up."""
+        return self.seconds + max(self.included - late, 0.0) + CLOCK_MARGIN_SECONDS
+
     def note_claim(self, seconds: float) -> None:
         self._claim += _WEIGHT * (seconds - self._claim)
 

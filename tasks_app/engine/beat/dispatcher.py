@@ -15,7 +15,6 @@ from tasks_app.lifecycle.claim import (
     Besides,
     ClaimedBatch,
     LaneShare,
-    LaneView,
     Peeked,
     claim,
     peek,
@@ -23,17 +22,15 @@ from tasks_app.lifecycle.claim import (
 )
 
 from .backlog import Backlog
-from .batch_size import BatchSizes
-from .claim_ahead import CLOCK_MARGIN_SECONDS, ClaimAhead
+from .estimates import Estimates
 from .held_shards import HeldShards
 from .lane_views import LaneViews
 from .limits import Limits
 from .listener import Listener
 from .low_water_mark import LowWaterMark
+from .mass_claims import MassClaims
 from .publisher import LanesRefused, PublishFailed
-from .rows_asked import RowsAsked
-from .scan_positions import ScanPositions, just_before
-from .time_wheel import TimeWheel
+from .scan_positions import ScanPositions
 
 log = logging.getLogger(__name__)
 
@@ -53,14 +50,12 @@ class Dispatcher:
         self._name = name
         self._send = publish
         self._listener = listener
-        self._batch_sizes = BatchSizes()
-        self._claim_ahead = ClaimAhead()
-        self._wheel = TimeWheel(self._claim_ahead)
-        self._limits = Limits(name)
         self._lanes = LaneViews(name)
-        self._rows_asked = RowsAsked()
-        self._backlog = Backlog(name)
         self._positions = ScanPositions()
+        self._backlog = Backlog(name)
+        self._limits = Limits(name)
+        self._estimates = Estimates()
+        self._masses = MassClaims(self._lanes, self._backlog, self._limits, self._estimates)
         self._low_water_mark = LowWaterMark()
         self._besides: Besides | None = None  # of this poll
 
@@ -84,7 +79,7 @@ class Dispatcher:
         if not shards:
             self.publish_held()
             return Poll(0, 0, conf().LOOK_SECONDS)
-        self._batch_sizes.begin()
+        self._estimates.batch_sizes.begin()
         begun = time.monotonic()
         batches: list[ClaimedBatch] = []
         for claimed in self._claims():
@@ -93,25 +88,24 @@ class Dispatcher:
                 batches += self._publish(claimed)
         if batches:
             self._low_water_mark.note_claimed(sum(batch.size for batch in batches))
-            self._batch_sizes.note({batch.task_type for batch in batches})
-            self._claim_ahead.note_way(self._batch_sizes.way)
+            self._estimates.note_published(batches)
         self._scan_ahead()
         now = self._lanes.clock.now()
         wait = self._wait(now)
         if wait > 0:
             self._listener.announce(now + wait)
         if batches and not self._backlog:
-            self._claim_ahead.note_round(time.monotonic() - begun)
+            self._estimates.claim_ahead.note_round(time.monotonic() - begun)
         return Poll(len(batches), sum(batch.size for batch in batches), wait, self._besides)
 
     def publish_held(self) -> None:
         """Publish batches held until they are due: this beat may be gone by then."""
-        if held := self._wheel.take(inf):
+        if held := self._masses.take_all():
             self._publish(held)
 
     def return_held(self) -> None:
         """Return the held batches, since they can't be published."""
-        if held := self._wheel.take(inf):
+        if held := self._masses.take_all():
             self._return(held)
 
     def wake(self, due: float = -inf) -> None:
@@ -129,42 +123,23 @@ class Dispatcher:
     @property
     def _ahead(self) -> float:
         """How long before its due time a task is claimed. Not at all with a backlog, which needs the slots."""
-        return 0.0 if self._backlog else self._claim_ahead.seconds
+        return 0.0 if self._backlog else self._estimates.claim_ahead.seconds
 
     def _horizon(self, next_due: float) -> float:
-        """How far ahead a claim includes further tasks. The longer the first is overdue, the fewer are included: a slot
-        that waits for them can't catch up."""
+        """How far ahead a claim includes further tasks."""
         if self._backlog:
             return 0.0
-        late = max(self._lanes.clock.now() - next_due, 0.0)
-        return self._claim_ahead.seconds + max(self._claim_ahead.included - late, 0.0) + CLOCK_MARGIN_SECONDS
+        return self._estimates.claim_ahead.horizon(max(self._lanes.clock.now() - next_due, 0.0))
 
     def _wait(self, now: float) -> float:
         wait = self._lanes.wait_seconds(now + self._ahead, self._backlog.locked)
-        wait = min([wait, *(max(at - now, 0.0) for at in self._wheel_times(now))])
+        wait = min([wait, *(max(at - now, 0.0) for at in self._masses.times(now))])
         return min(wait, self._limits.gates.wait_seconds(self._lanes.room(), now, self._lanes.busy_poll_seconds))
-
-    def _wheel_times(self, now: float) -> Iterator[float]:
-        """When the next held batch is published, and when the next mass due time is claimed."""
-        if self._wheel.next is not None:
-            yield self._wheel.next
-        yield from map(self._wheel.begins, self._claimable_masses(now))
-
-    def _claimable_masses(self, now: float) -> list[LaneView]:
-        """Lanes with a mass due time of which more can be claimed. None with several tenants: tasks of small tenants
-        would find all slots taken when they are due."""
-        if self._backlog.several_tenants:  # there was one when the masses were counted
-            return []
-        found = self._wheel.coming(self._lanes, now)
-        return [view for view in found if view.lane not in self._limits.held_lanes and self._mass_room(view) > 0]
-
-    def _mass_room(self, view: LaneView) -> int:
-        return self._lanes.credit(view) - self._wheel.held()[view.lane]
 
     def _claims(self) -> Iterator[list[ClaimedBatch]]:
         """One claim after the other, each in its own transaction."""
         self._backlog.begin_poll()
-        yield self._counted(self._wheel.take(self._lanes.clock.now()) if self._lanes.clock.known else [])
+        yield self._counted(self._masses.take_due())
         for claimed in self._limits.in_turn(self._claim_limited, self._unlimited()):
             yield self._counted(claimed)
 
@@ -182,7 +157,7 @@ class Dispatcher:
             *(partial(self._claim_light, lane) for lane in contended),
             partial(self._claim_due, backlog - set(contended)),
             *(partial(self._claim_shared, lane) for lane in contended),
-            self._claim_mass,
+            self._masses.claim,
         ]
 
     def _claim_due(self, lanes: Set[str]) -> list[ClaimedBatch]:
@@ -191,49 +166,25 @@ class Dispatcher:
             return []
         due = min(view.due for view in self._lanes if view.lane in {share.lane for share in shares})
         horizon = self._horizon(due)
-        sizes = self._sizes(due)
+        sizes = self._estimates.sizes(early=not self._backlog and due > self._lanes.clock.now())
         batches = self._timed(partial(claim, shares, sizes, self._name, self._lanes.shards.fences), horizon)
         for share in shares:
             self._learn(share, [batch for batch in batches if batch.lane == share.lane], sizes)
         return self._limits.admitted(batches)
-
-    def _claim_mass(self) -> list[ClaimedBatch]:
-        """Claim a large batch of a mass due time. It is held until it is due, so there is nothing to publish yet."""
-        now = self._lanes.clock.now() if self._lanes.clock.known else -inf
-        view = next((view for view in self._claimable_masses(now) if self._wheel.begins(view) <= now), None)
-        if view is None:
-            return []
-        rows = ceil(conf().BATCH_MAX / len(self._lanes.shards))
-        # Tasks that came after the scan and are due earlier stay with the other claims.
-        share = LaneShare(view.lane, rows, self._mass_room(view), just_before(view.due))
-        # By the earliest time that the database's clock can show: a claim that ends just before the due time gets none.
-        ahead, begun = view.due - self._lanes.clock.earliest() + CLOCK_MARGIN_SECONDS, time.monotonic()
-        batches = claim([share], self._batch_sizes.sizes, self._name, self._lanes.shards.fences, ahead=ahead)
-        self._wheel.note_claim(view, batches, time.monotonic() - begun)
-        if batches:
-            self._rows_asked.learn(view.lane, batches)
-        self._wheel.hold(self._limits.admitted(batches), view)
-        return []
-
-    def _sizes(self, next_due: float) -> dict[str, int]:
-        """How many tasks of each type fit a batch. Before the due time a batch has only as much work as fits the
-        time until the next claim: the second task of a slow handler would be late, although another slot is free."""
-        early = not self._backlog and next_due > self._lanes.clock.now()
-        return self._batch_sizes.within(self._claim_ahead.included) if early else self._batch_sizes.sizes
 
     def _timed(self, claim: Callable[..., list[ClaimedBatch]], horizon: float) -> list[ClaimedBatch]:
         """Run a claim that includes what is due before the horizon, and measure it."""
         begun = time.monotonic()
         batches = claim(ahead=horizon)
         if horizon:
-            self._claim_ahead.note_claim(time.monotonic() - begun)
+            self._estimates.claim_ahead.note_claim(time.monotonic() - begun)
         return batches
 
     def _shares(self, lanes: Set[str]) -> list[LaneShare]:
         if not self._lanes.clock.known:
             return []
         soon = self._lanes.clock.now() + self._ahead
-        shares = self._lanes.shares(lanes, soon, self._rows_asked.of, self._positions.by_lane)
+        shares = self._lanes.shares(lanes, soon, self._estimates.rows_asked.of, self._positions.by_lane)
         return self._limits.within(shares, len(self._lanes.shards))
 
     def _claim_light(self, lane: str) -> list[ClaimedBatch]:
@@ -246,7 +197,7 @@ class Dispatcher:
             rows = sum(share.rows_per_shard * len(self._lanes.shards) for share in self._shares({lane}))
         elif self._backlog.contended.shared(lane):
             batches = self._lanes.credit(view) + ceil(view.slots * self._lanes.shards.part)
-        claimed = self._backlog.contended.light(lane, rows, batches, self._batch_sizes.sizes, self._lanes.shards.fences)
+        claimed = self._backlog.contended.light(lane, rows, batches, self._estimates.sizes(), self._lanes.shards.fences)
         return self._limits.admitted(claimed)
 
     def _claim_shared(self, lane: str) -> list[ClaimedBatch]:
@@ -254,12 +205,12 @@ class Dispatcher:
         shares = self._shares({lane})
         if not shares:
             return []
-        share, sizes = shares[0], self._batch_sizes.sizes
+        share, sizes = shares[0], self._estimates.sizes()
         batches = self._backlog.contended.next(
             lane, share.rows_per_shard * len(self._lanes.shards), share.batches, sizes, self._lanes.shards.fences
         )
         if batches:
-            self._rows_asked.learn(lane, batches)
+            self._estimates.rows_asked.learn(lane, batches)
         else:
             batches = self._backlog.contended.in_order(share, sizes, self._lanes.shards.fences)
             self._learn(share, batches, sizes)
@@ -269,7 +220,7 @@ class Dispatcher:
         if not self._lanes.clock.known:
             return []
         slots = max((view.slots for view in self._lanes), default=0)
-        return self._limits.gates.claim(self._lanes.room(), slots, self._lanes.clock.now(), self._batch_sizes.sizes)
+        return self._limits.gates.claim(self._lanes.room(), slots, self._lanes.clock.now(), self._estimates.sizes())
 
     def _learn(self, share: LaneShare, batches: Sequence[ClaimedBatch], sizes: Mapping[str, int]) -> None:
         """Note whether the lane has a backlog, and how many rows the next claim asks for."""
@@ -281,10 +232,7 @@ class Dispatcher:
             self._positions.restart(share.lane)
         if not batches:
             self._backlog.note_locked(share.lane)
-            self._rows_asked.forget_mix(share.lane)
-            return
-        self._rows_asked.learn(share.lane, batches)
-        self._rows_asked.learn_mix(share.lane, asked, share.batches, batches, sizes)
+        self._estimates.note_rows(share, asked, batches, sizes)
 
     def _publish(self, batches: Sequence[ClaimedBatch]) -> Sequence[ClaimedBatch]:
         """Publish the batches; returns those that the broker took."""
@@ -346,7 +294,7 @@ class Dispatcher:
         self._positions.note_scan([view for view in seen.lanes if view.lane in probe], begun)
         lanes = [replace(view, next_due=0.0) if view.lane in self._backlog else view for view in seen.lanes]
         # Held batches occupy no slot yet. They may also have been returned.
-        held = self._wheel.held()
+        held = self._masses.held()
         lanes = [replace(view, waiting=max(view.waiting - held[view.lane], 0)) for view in lanes]
         self._lanes.update(self._limits.slow(lanes, self._lanes.shards.part))
         self._limits.gates.saw(seen.limited)
