@@ -1,13 +1,10 @@
 """The dispatcher of a beat: claims due tasks, publishes them as batches, and plans the next poll."""
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, inf
-
-from django.db import DatabaseError, InterfaceError
 
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
@@ -18,7 +15,6 @@ from tasks_app.lifecycle.claim import (
     Peeked,
     claim,
     peek,
-    return_batches,
 )
 
 from .backlog import Backlog
@@ -29,10 +25,8 @@ from .limits import Limits
 from .listener import Listener
 from .low_water_mark import LowWaterMark
 from .mass_claims import MassClaims
-from .publisher import LanesRefused, PublishFailed
+from .publisher import Publisher
 from .scan_positions import ScanPositions
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +42,6 @@ class Poll:
 class Dispatcher:
     def __init__(self, name: str, publish: Callable[[Sequence[ClaimedBatch]], None], listener: Listener) -> None:
         self._name = name
-        self._send = publish
         self._listener = listener
         self._lanes = LaneViews(name)
         self._positions = ScanPositions()
@@ -56,6 +49,7 @@ class Dispatcher:
         self._limits = Limits(name)
         self._estimates = Estimates()
         self._masses = MassClaims(self._lanes, self._backlog, self._limits, self._estimates)
+        self._publisher = Publisher(publish, self._lanes, self._positions)
         self._low_water_mark = LowWaterMark()
         self._besides: Besides | None = None  # of this poll
 
@@ -85,7 +79,7 @@ class Dispatcher:
         for claimed in self._claims():
             # At once: if the next claim fails, these are published.
             if claimed:
-                batches += self._publish(claimed)
+                batches += self._publisher.publish(claimed)
         if batches:
             self._low_water_mark.note_claimed(sum(batch.size for batch in batches))
             self._estimates.note_published(batches)
@@ -101,12 +95,12 @@ class Dispatcher:
     def publish_held(self) -> None:
         """Publish batches held until they are due: this beat may be gone by then."""
         if held := self._masses.take_all():
-            self._publish(held)
+            self._publisher.publish(held)
 
     def return_held(self) -> None:
         """Return the held batches, since they can't be published."""
         if held := self._masses.take_all():
-            self._return(held)
+            self._publisher.return_batches(held)
 
     def wake(self, due: float = -inf) -> None:
         """After a signal: from that time on tasks may be due that the last scan did not see."""
@@ -233,31 +227,6 @@ class Dispatcher:
         if not batches:
             self._backlog.note_locked(share.lane)
         self._estimates.note_rows(share, asked, batches, sizes)
-
-    def _publish(self, batches: Sequence[ClaimedBatch]) -> Sequence[ClaimedBatch]:
-        """Publish the batches; returns those that the broker took."""
-        try:
-            self._send(batches)
-            return batches
-        except LanesRefused as error:
-            lanes = error.lanes
-            self._return([batch for batch in batches if batch.lane in lanes])
-            self._lanes.find_broken(lanes)
-            return [batch for batch in batches if batch.lane not in lanes]
-        except Exception as error:
-            tasks = self._return(batches)
-            log.warning("batch.unpublished batches=%d tasks_returned=%s error=%r", len(batches), tasks, str(error))
-            raise PublishFailed(str(error)) from error
-
-    def _return(self, batches: Sequence[ClaimedBatch]) -> int | None:
-        """Make their tasks due again. Messages that arrived do nothing, since a returned batch is finished."""
-        self._positions.restart_all()
-        try:
-            return return_batches([batch.batch_no for batch in batches])
-        except (DatabaseError, InterfaceError) as error:
-            # Both are away, or a row is locked. The beat returns all it has when it reaches the broker again.
-            log.warning("batch.not_returned batches=%d error=%r", len(batches), str(error).strip())
-            return None
 
     def _scan_ahead(self) -> None:
         self._lanes.check_broken()

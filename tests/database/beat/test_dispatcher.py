@@ -16,9 +16,10 @@ from tasks_app.engine import nodes
 from tasks_app.engine.beat import claim_ahead as claim_ahead_module
 from tasks_app.engine.beat.batch_size import BatchSizes, size_for
 from tasks_app.engine.beat.claim_ahead import MOST_SECONDS, MOST_WAY_SECONDS, ClaimAhead
-from tasks_app.engine.beat.dispatcher import Dispatcher, PublishFailed
+from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.limits import Limits
 from tasks_app.engine.beat.listener import Listener, Woken
+from tasks_app.engine.beat.publisher import PublishFailed
 from tasks_app.engine.beat.rows_asked import MIXED, RowsAsked
 from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
 from tasks_app.models import MinuteFigures, Node, ScheduleTask, TaskBatch
