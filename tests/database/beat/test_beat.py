@@ -88,7 +88,7 @@ def hold_for_its_moment(beat: PunctualBeat) -> int:
     """A task of a mass that is due in an hour."""
     task = schedule("T_QUIET", "held").task_id
     later = LaneView("default", (timezone.now() + timedelta(hours=1)).timestamp(), 0, 1)
-    beat._dispatcher._masses._wheel.hold(claim([LaneShare("default", 1, 1)], {}, beat._name, anybodys()), later)
+    beat._dispatcher._claims.masses._wheel.hold(claim([LaneShare("default", 1, 1)], {}, beat._name, anybodys()), later)
     return task
 
 

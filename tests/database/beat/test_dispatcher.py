@@ -540,7 +540,7 @@ def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlo
 
 def test_what_is_overdue_takes_nothing_along_for_which_a_slot_would_wait(dispatcher, worker, monkeypatch):
     claims_far_ahead(dispatcher, monkeypatch)
-    dispatcher._dispatcher._estimates.claim_ahead.note_round(3000.0)
+    dispatcher._dispatcher._claims._estimates.claim_ahead.note_round(3000.0)
     overdue, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (0, 2700))
     ScheduleTask.objects.filter(id=overdue).update(due_at=timezone.now() - timedelta(hours=1))
     dispatcher.run_once()
@@ -555,7 +555,7 @@ def test_what_is_due_before_the_next_claim_would_be_through_comes_along_with_one
     dispatcher, worker, broker, monkeypatch, first
 ):
     claims_far_ahead(dispatcher, monkeypatch)
-    dispatcher._dispatcher._estimates.claim_ahead.note_round(3000.0)
+    dispatcher._dispatcher._claims._estimates.claim_ahead.note_round(3000.0)
     ids = [schedule("T_QUIET", delay, delay=delay).task_id for delay in (first, 2700, 7200) if delay]
     dispatcher.run_once()
 
@@ -583,7 +583,7 @@ def claims_far_ahead(dispatcher: Dispatching, monkeypatch) -> None:
     """Half an hour, by what the way to a worker takes; never more than an hour."""
     monkeypatch.setattr(claim_ahead_module, "MOST_WAY_SECONDS", 3600.0)
     monkeypatch.setattr(claim_ahead_module, "MOST_SECONDS", 3600.0)
-    dispatcher._dispatcher._estimates.claim_ahead.note_way(1800.0)
+    dispatcher._dispatcher._claims._estimates.claim_ahead.note_way(1800.0)
 
 
 def test_what_has_a_limit_is_not_claimed_ahead(dispatcher, worker, monkeypatch):

@@ -46,7 +46,7 @@ def published() -> list[ClaimedBatch]:
 def dispatcher(published):
     listener = Listener(nodes.new_node_id())
     dispatcher = Dispatcher("test", published.extend, listener)
-    dispatcher._masses._wheel._row = ROW_SECONDS
+    dispatcher._claims.masses._wheel._row = ROW_SECONDS
     yield dispatcher
     listener.close()
 
@@ -67,7 +67,7 @@ def states(ids: list[int]) -> set[str]:
 
 def moment_is_near(dispatcher: Dispatcher) -> None:
     """By what the way to a worker takes from now on."""
-    dispatcher._estimates.claim_ahead.note_way(9 * 3600.0)
+    dispatcher._claims._estimates.claim_ahead.note_way(9 * 3600.0)
 
 
 def test_it_is_claimed_before_its_moment_and_published_when_that_is_near(dispatcher, published):

@@ -3,7 +3,7 @@
 from tests.requirements.mutants import Mutant
 
 WAKEUP = "tasks_app/engine/wakeup.py"
-DISPATCHER = "tasks_app/engine/beat/dispatcher.py"
+CLAIMS = "tasks_app/engine/beat/claims.py"
 LANE_VIEWS = "tasks_app/engine/beat/lane_views.py"
 
 MUTANTS = [
@@ -29,7 +29,7 @@ MUTANTS = [
     ),
     Mutant(
         "004 §2 one claim",
-        DISPATCHER,
+        CLAIMS,
         "or 2 * sum(batch.size for batch in batches) >= asked:",
         "or batches:",
     ),
