@@ -40,13 +40,13 @@ class Beat:
         limits = one._limits
         limits.gates._read_at = -inf
         limits.gates._opens = {}
-        one._forget()
+        one._scanner.forget()
         brakes = limits._brakes
         brakes._filled_at = {lane: at - seconds for lane, at in brakes._filled_at.items()}
         one.wake()
         self._given.clear()
         for _ in range(looks):
-            one._positions._full_scan_at = -inf
+            one._scanner._positions._full_scan_at = -inf
             one.run_once(anybodys(), conf().SHARDS)
         return list(self._given)
 

@@ -53,7 +53,7 @@ class Beat:
 
     @property
     def crowded(self) -> bool:
-        return bool(self.dispatcher._backlog.contended.lanes)
+        return bool(self.dispatcher._claims._backlog.contended.lanes)
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_what_comes_due_is_found_while_the_walk_through_the_backlog_rests(crowde
 def test_one_that_had_many_and_has_few_now_goes_first_again(crowded, monkeypatch):
     monkeypatch.setattr(crowds._Lane, "_read_next", lambda *_: None)  # nothing is chosen since it is behind
     backlog("other", 150, seconds_ago=5)
-    lanes = crowded.dispatcher._backlog.contended._lanes
+    lanes = crowded.dispatcher._claims._backlog.contended._lanes
     crowded.work(until=lambda: "default" in lanes and lanes["default"].crowd.many == {"large", "other"})
     for number in range(145):
         cancel("T_QUIET", f"other {number}", tenant="other")

@@ -531,7 +531,7 @@ def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlo
     soon, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (900, 7200))
     dispatcher.run_once()
     for lane in backlog:
-        dispatcher._dispatcher._backlog.note_full_claim(lane)
+        dispatcher._dispatcher._claims._backlog.note_full_claim(lane)
 
     dispatcher.run_once()
 

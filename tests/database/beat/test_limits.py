@@ -353,7 +353,7 @@ def test_the_look_that_reads_a_new_limit_sees_what_is_due_under_it():
     schedule("T_THREE", "a")
     assert dispatcher._limits.gates._due == {}
 
-    dispatcher._positions._full_scan_at = -inf  # LOOK_SECONDS later
+    dispatcher._scanner._positions._full_scan_at = -inf  # LOOK_SECONDS later
     dispatcher._scan_ahead()
 
     assert [task_type for task_type, _ in dispatcher._limits.gates._due] == ["T_THREE"]
@@ -379,7 +379,7 @@ def test_a_quiet_look_is_one_statement_with_all_that_a_beat_asks(django_assert_n
     fleet = Fleet()
     fleet._dispatcher._limits.gates._declared = True
     fleet.look()
-    fleet._dispatcher._positions._full_scan_at = -inf
+    fleet._dispatcher._scanner._positions._full_scan_at = -inf
 
     with django_assert_num_queries(1):
         look = fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
