@@ -291,7 +291,7 @@ def test_a_crowd_that_has_gone_is_forgotten(crowded):
 
 def test_another_beat_begins_anew_with_what_is_due(crowded):
     crowded.start_all()
-    other = Beat(Dispatcher)
+    other = Beat()
     schedule("T_QUIET", "a", tenant="small")
 
     other.work(until=lambda: claimed("small") == 1)
