@@ -207,7 +207,7 @@ def pytest_runtest_teardown() -> None:
     """A test that ran guarded batches has started a worker's threads, which would read the settings of later tests."""
     end_chores()
     if executor := sys.modules.get("tasks_app.engine.worker.executor"):
-        executor.put_away_tools()
+        executor.stop_threads()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -185,8 +185,8 @@ class Stack:
     def refuse_ended(self, members: Iterable[Member]) -> None:
         """Nobody has killed them: one that has ended would do so at every start."""
         for one in members:
-            if not one.alive:
-                raise EmbeddedError(last_words(one.name, one.process.returncode, self._log_of(one.name)))
+            if (code := one.process.poll()) is not None:
+                raise EmbeddedError(last_words(one.name, code, self._log_of(one.name)))
 
     def kill_fleet(self, site: str = "") -> None:
         """All of them, or those of a site, at once."""

@@ -1,4 +1,4 @@
-"""claim: due rows become batches that a worker can start; and back, when they can't be published."""
+"""claim: due rows become batches that a worker can start, and return to due if they can't be published."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,9 +19,9 @@ class LaneView:
 
     lane: str
     next_due: float | None  # epoch seconds, database clock
-    waiting: int  # batches that this dispatcher claimed and nobody started
+    waiting: int  # batches of this dispatcher that have not started
     slots: int  # live worker slots
-    same_due: int = 0  # tasks that are due at that moment, if it is close; up to about MOST_COUNTED
+    same_due: int = 0  # tasks that are due at `next_due`, if that is close; up to about MOST_COUNTED
 
     @property
     def due(self) -> float:
@@ -30,9 +30,9 @@ class LaneView:
 
 
 class Place(NamedTuple):
-    """Where a look begins: at a moment, in epoch seconds by the database's clock; and of what is due then, at an id."""
+    """Where a scan starts: at a due time, in epoch seconds by the database's clock; among equal ones at an id."""
 
-    moment: float = -inf
+    due: float = -inf
     id: int = 0
 
 
@@ -45,8 +45,8 @@ class ClaimedBatch:
     lane: str
     task_type: str
     size: int
-    first: bool = False  # it goes before what waits in its lane's queue
-    left_from: Place | None = None  # where the first is that was seen in its lane, and left there
+    first: bool = False  # published before the batches that wait in its lane's queue
+    left_from: Place | None = None  # the first row of its lane that the claim saw and left
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +61,25 @@ class LaneShare:
 
 @dataclass(frozen=True, slots=True)
 class Besides:
-    """What a look tells others than the dispatcher."""
+    """What a scan reads for other parts of the beat."""
 
-    turns: bool  # whether anybody waits for a turn in these shards
+    turns: bool  # whether an instance waits for an overlap slot in these shards
     subscriptions: bool  # whether any is active
-    tenants: bool  # whether there are others than the usual one
+    tenants: bool  # whether there are others than the default tenant
     gates: list[list[Any]]  # rows of the statement gates
 
 
 @dataclass(frozen=True, slots=True)
 class Peeked:
     lanes: list[LaneView]
-    limited: dict[tuple[str, str], float]  # the earliest due moment of limited types, by type and lane
+    limited: dict[tuple[str, str], float]  # the earliest due time of limited types, by type and lane
     clock: float  # the database's
-    besides: Besides | None  # None: that was not asked
-    waiting_from: float  # when the first was claimed of the batches that wait, for the next look; or its own clock
+    besides: Besides | None  # None: the scan did not ask
+    waiting_from: float  # claim time of the oldest batch that waits; without one, the time of this scan
 
 
 class _Peek(NamedTuple):
-    """A row of peek: a lane; of a type with a limit, what is due in that lane; or what it tells besides."""
+    """A row of peek: a lane; a type with a limit in a lane; or the answer for other parts of the beat."""
 
     task_type: str | None
     lane: str | None
@@ -92,7 +92,7 @@ class _Peek(NamedTuple):
     oldest: float | None
 
 
-# Of tasks that are due at one moment, so many are counted, from so many seconds before it on: more than a look waits.
+# So many tasks with the same due time are counted, from so many seconds before it: more than a poll waits.
 MOST_COUNTED = 4_000
 COUNT_WITHIN_SECONDS = 1.5
 
@@ -108,13 +108,13 @@ def peek(
     besides: bool = False,
     masses: bool = False,
 ) -> Peeked:
-    """Every lane's capacity, and the earliest due moment of the limited types and of those in `probe`: of what is due
-    from the moment in `since` on, or of all that is due. `masses`: and how much is due at that moment. Of the batches
-    that wait, those count that were claimed from `waiting_from` on."""
+    """Every lane's capacity, and the earliest due times of the limited types and of the lanes in `probe`, from their
+    position in `since` on. `masses` counts the tasks of a lane that are due then. Waiting batches are counted if they
+    were claimed from `waiting_from` on."""
     params = {
         "lanes": list(LANES),
         "probe": list(probe),
-        "since": [since.get(lane, EVERYTHING).moment for lane in LANES],
+        "since": [since.get(lane, EVERYTHING).due for lane in LANES],
         "shards": array(shards),
         "types": list(limited_types),
         "dispatcher": dispatcher,
@@ -146,7 +146,7 @@ def peek(
 class ClaimedInOrder:
     batches: list[ClaimedBatch]
     whose: dict[str, int]  # how many tasks of each tenant
-    ids: list[int]  # none, if nobody asked for them
+    ids: list[int]  # empty unless asked for
 
 
 def claim_in_order(
@@ -157,7 +157,7 @@ def claim_in_order(
     *,
     with_ids: bool = False,
 ) -> ClaimedInOrder:
-    """As claim, in one lane; and how many tasks it took of each tenant."""
+    """Like claim, in one lane; also returns how many tasks of each tenant it took."""
     asked = _wanted([share]) | _held(shards) | {"with_ids": with_ids}
     rows = _run_claim("claim_in_order", asked, sizes, dispatcher)
     return ClaimedInOrder(
@@ -181,7 +181,7 @@ def claim(
     """Claim rows that are due, or will be in `ahead` seconds: at most `batches` batches a lane, of `sizes` tasks by
     type. One statement.
 
-    `shards` come with their fencing numbers: one that has another holder by now gives nothing. With None, the
+    `shards` come with their fencing numbers: a shard that has another holder by now gives nothing. With None, the
     holder is not checked.
     """
     asked = _wanted(shares) | _held(shards) | {"ahead": ahead}
@@ -194,15 +194,15 @@ def claim(
     ]
 
 
-def _place(told: Sequence[float] | None) -> Place | None:
+def _place(value: Sequence[float] | None) -> Place | None:
     """JSON makes an integer of a whole second, and psycopg takes no list that has both."""
-    return None if told is None else Place(float(told[0]), int(told[1]))
+    return None if value is None else Place(float(value[0]), int(value[1]))
 
 
 def pass_entries(shards: Collection[int]) -> float:
-    """Note how far the timetables of these shards lie behind us, so that no look steps over what has been claimed.
+    """Advance the low-water marks of these shards, so that no scan steps over entries of claimed rows.
 
-    Returns when that was, in epoch seconds: if the clock is set back to before that, it has to be noted anew.
+    Returns when, in epoch seconds: if the clock is set back to before that, the marks must be set again.
     """
     passed = run("pass_entries", {"shards": array(shards), "lanes": list(LANES)})
     earliest: float = max(noted for (noted,) in passed)
@@ -214,14 +214,14 @@ def _wanted(shares: Sequence[LaneShare]) -> dict[str, object]:
         "lanes": [share.lane for share in shares],
         "rows": [share.rows_per_shard for share in shares],
         "allowed": [share.batches for share in shares],
-        "since": [share.since.moment for share in shares],
+        "since": [share.since.due for share in shares],
         "ids": [share.since.id for share in shares],
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What was read of a shard, in order of due time."""
+    """The rows that were read of a shard, in order of due time."""
 
     shard: int
     clock: datetime  # the database's, when it was read
@@ -231,12 +231,12 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class TenantRead:
-    """What was read of a tenant."""
+    """The rows that were read of a tenant."""
 
     tenant: str
     seen: int  # rows
     first: float  # when the first of them was due, in epoch seconds
-    ids: list[int]  # empty, if they were not wanted, or too many
+    ids: list[int]  # empty if they were not asked for, or too many
     dues: list[float]
 
 
@@ -255,8 +255,8 @@ def read_due(
     only: bool = False,
     light: int,
 ) -> DueRead:
-    """What is due in these shards from those moments on, and whose it is. Which tasks they are is told of tenants other
-    than those named, or `only` of those, and of no more than `light` of one."""
+    """Due tasks of these shards from these times on, by tenant. Their ids are included for tenants other than those
+    named, or `only` for those, and for no more than `light` tasks of each."""
     asked = {
         "lane": lane,
         "shards": array(since),
@@ -302,7 +302,7 @@ def claim_chosen(
     dispatcher: str,
     shards: Mapping[int, int | None],
 ) -> list[tuple[ClaimedBatch, list[int]]]:
-    """Claim those of the rows in one lane that are due; with each batch, which of them it has."""
+    """Claim those of these rows in one lane that are due; each batch comes with the ids of its rows."""
     asked: dict[str, object] = {"ids": array(ids), "lanes": [lane], "allowed": [batches]}
     rows = _run_claim("claim_chosen", asked | _held(shards), sizes, dispatcher)
     return [(ClaimedBatch(*batch), held) for *batch, held in rows]
@@ -311,7 +311,7 @@ def claim_chosen(
 def claim_with(
     statement: str, wanted: Mapping[str, object], sizes: Mapping[str, int], dispatcher: str
 ) -> list[ClaimedBatch]:
-    """Run a statement that claims what is `wanted`, and cuts it into batches of `sizes` tasks by type."""
+    """Run a statement that claims the `wanted` rows and cuts them into batches of `sizes` tasks by type."""
     return [ClaimedBatch(*row) for row in _run_claim(statement, wanted, sizes, dispatcher)]
 
 
@@ -337,7 +337,7 @@ def _held(shards: Mapping[int, int | None]) -> dict[str, str]:
 
 
 def return_batches(batch_nos: Sequence[str], *, limited: bool = False) -> int:
-    """Batches that were not published: their tasks are due again. Returns how many tasks.
+    """Make the tasks of batches that were not published due again. Returns how many tasks.
 
     `limited`: their types have a limit, and from now on they are claimed by type.
     """
@@ -345,11 +345,11 @@ def return_batches(batch_nos: Sequence[str], *, limited: bool = False) -> int:
 
 
 def set_retries_aside(batch_nos: Sequence[str]) -> dict[str, int]:
-    """Of batches that were not published, what failed before is due again, and claimed by type from now on. Returns how
-    many tasks are left in each; one without any is finished."""
+    """Make the retries in batches that were not published due again; they are claimed by type from now on. Returns how
+    many tasks are left in each batch; an empty one is finished."""
     return dict(run("set_retries_aside", {"batch_nos": list(batch_nos)}))
 
 
 def return_unstarted(dispatchers: Iterable[str]) -> int:
-    """What these beats claimed and nobody has started is due again, published or not. Returns how many tasks."""
+    """Make tasks of these beats' batches that have not started due again, published or not. Returns how many tasks."""
     return len(run("return_unstarted", {"dispatchers": list(dispatchers), "limited": False}))

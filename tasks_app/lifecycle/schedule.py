@@ -1,4 +1,4 @@
-"""schedule, reschedule and ensure: who may write a new task for a unit, and what becomes of the old one."""
+"""schedule, reschedule and ensure: write a new task for a unit, and decide about its current one."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -33,39 +33,39 @@ from .request import Request, Unit
 from .shards import shards_of
 from .turns import hand_on_turns, move_turns, queue_again
 
-# Each round some other transaction has moved the unit and committed. More than a few in a row means that
-# something rewrites it all the time; then the caller's own change must roll back, not be half done.
+# In each round another transaction changed the unit and committed. After several in a row something rewrites it all the
+# time; then the caller's own change must roll back, not be half done.
 ROUNDS = 10
 SYSTEM = "system"
 _Pairs = Sequence[tuple[Request, CurrentRow]]
-BOUND = Lately()  # tenants that are bound by something that counts
+BOUND = Lately()  # tenants that have quotas to be counted
 
 
 class _Verb(NamedTuple):
-    """One way to schedule: what is to become of a unit, given its current row, and how to go about it."""
+    """One way to schedule: how it decides about a unit by its current row, and how it writes."""
 
     decide: Callable[[CurrentRow | None], Outcome]
-    mostly_new: bool = False  # insert first, and look only at what was in the way
-    by_idem_key: bool = False  # a row with the request's idem_key is the answer, whatever became of it
-    repeats: bool = False  # a unit may be given twice in one call: the first counts
+    mostly_new: bool = False  # insert first, and read only the rows that were in the way
+    by_idem_key: bool = False  # a row with the request's idem_key is the answer, in any state
+    repeats: bool = False  # a unit may be given twice in one call: the first one counts
     bound: bool = True  # by the quotas of tenants
-    copies: bool = True  # what takes over from a row is like it but for the time; False: it is as the request says,
-    # and so it need not know of rows in the past
+    # The successor of a row is its copy with another time. False: it is as the request says, so the past is not read.
+    copies: bool = True
 
 
 def schedule(requests: Sequence[Request]) -> list[Scheduled]:
-    """Schedule each unit unless it is live already; a finished row hands over to the new one."""
+    """Schedule each unit unless it is live already; the new row replaces a finished one."""
     if type(requests) is Alike:
         return _schedule_alike(requests) or schedule(requests.one_by_one())
-    if len(requests) != 1 or not _may_go_alone(requests[0]):
+    if len(requests) != 1 or not _fits_single_row(requests[0]):
         return _apply(requests, _SCHEDULE, SYSTEM)
-    if made := insert_alone(requests[0]) or _answer_alone(requests[0]):
+    if made := insert_alone(requests[0]) or _answer_single(requests[0]):
         return [made]
     return _apply(requests, _SCHEDULE_LEFT_OUT, SYSTEM)
 
 
 def schedule_unbound(requests: Sequence[Request]) -> list[Scheduled]:
-    """schedule, whatever the quotas of tenants say: for what belongs to a run that has happened."""
+    """schedule without quotas: for tasks that belong to a run that has happened."""
     return _apply(requests, _SCHEDULE._replace(bound=False), SYSTEM)
 
 
@@ -75,7 +75,7 @@ def reschedule(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]
 
 
 def hasten(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
-    """reschedule of what waits; a unit that runs is left alone."""
+    """reschedule for waiting units; a unit that runs stays as it is."""
     return _edit(requests, _HASTEN, by)
 
 
@@ -85,14 +85,14 @@ def ensure(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
 
 
 _SCHEDULE = _Verb(decide_schedule, mostly_new=True, by_idem_key=True, repeats=True, copies=False)
-_SCHEDULE_LEFT_OUT = _SCHEDULE._replace(mostly_new=False)  # by insert_task: the unit is taken, or its tenant bound
+_SCHEDULE_LEFT_OUT = _SCHEDULE._replace(mostly_new=False)  # by insert_task: the unit is live, or its tenant has quotas
 _RESCHEDULE = _Verb(decide_reschedule)
 _HASTEN = _Verb(decide_hasten)
 _ENSURE = _Verb(decide_ensure)
 
 
-def _answer_alone(request: Request) -> Scheduled | None:
-    """What schedule says of a unit that is taken; None if it takes more."""
+def _answer_single(request: Request) -> Scheduled | None:
+    """Schedule a unit that has a current row, if a single statement can do it; else None."""
     row = _lock_current([request]).get(request.unit)
     if row is None:
         return None
@@ -102,7 +102,7 @@ def _answer_alone(request: Request) -> Scheduled | None:
 
 
 def _edit(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:
-    """In the shortest way if there is one unit, which keeps its payload; else, and if that takes more, in rounds."""
+    """A single unit that keeps its payload is edited by one statement; the others, and if that fails, in rounds."""
     if len(requests) == 1 and requests[0].payload is None:
         row, answer = edit_alone(requests[0], verb.decide, by)
         if row is None:
@@ -113,15 +113,15 @@ def _edit(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:
 
 
 def _edit_unknown(request: Request, verb: _Verb, by: str) -> Scheduled | None:
-    """A unit that was not found among what is live; None if it takes more."""
+    """Edit a unit that has no live row; None if it needs a round."""
     row = _past_rows([request.unit]).get(request.unit)
     if row is None:
         return _insert_unknown([request]).get(request.unit)
     if verb.decide(row) is Outcome.IGNORED:
-        # The row for which we waited may have got a successor, which only a new look sees.
+        # The row whose lock we waited for may have got a successor, which only a new statement sees.
         return None if _lock_current([request]) else Scheduled(Outcome.IGNORED, row.id)
     try:
-        with atomic():  # what is brought back has to stay in the past if the edit is refused
+        with atomic():  # a restored row must stay in the past if the edit is refused
             if bring_back([row.id]) and (answer := edit_alone(request, verb.decide, by).answer):
                 return answer
             raise _InTheWay
@@ -130,7 +130,7 @@ def _edit_unknown(request: Request, verb: _Verb, by: str) -> Scheduled | None:
 
 
 def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:
-    """Try, look at what moved, and decide again for the rest, until every request has its answer."""
+    """Write, read again what other transactions changed, and decide again, until every request has its answer."""
     answers: dict[Unit, Scheduled] = {}
     first: dict[Unit, Request] = {}
     for request in requests:
@@ -145,7 +145,7 @@ def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]
             if open_requests:
                 answers |= _round(open_requests, verb, by)
                 if left := [r for r in open_requests if r.unit not in answers]:
-                    refuse_over_quota(left, _left_out(left, verb) if verb.bound else (), bound=verb.bound)
+                    refuse_over_quota(left, _left_out_by_quota(left, verb) if verb.bound else (), bound=verb.bound)
         open_requests = [r for r in open_requests if r.unit not in answers]
         if open_requests:
             tenant, task_type, key = unit = open_requests[0].unit
@@ -166,7 +166,7 @@ def _in_order(
 
 
 def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Scheduled]:
-    """Lock what is there, decide for each unit, write; units that somebody else moved stay unanswered."""
+    """Lock the current rows, decide for each unit, write. Units that another transaction changed stay unanswered."""
     answers = _seen_before(requests) if verb.by_idem_key else {}
     requests = [r for r in requests if r.unit not in answers]
     rows = _lock_current(requests)
@@ -181,11 +181,11 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
         else:
             todo.setdefault(verb.decide(row), []).append((request, row))
     if returning := [row.id for _, row in todo.get(Outcome.CREATED, ()) if row.past]:
-        # The next round finds them among what is live, and lets new rows take over as from any other.
+        # The next round finds them live, and replaces them like others.
         bring_back(returning)
         todo[Outcome.CREATED] = [pair for pair in todo[Outcome.CREATED] if not pair[1].past]
     as_it_is = [(outcome, *pair) for outcome in (Outcome.EXISTS, Outcome.IGNORED) for pair in todo.get(outcome, ())]
-    # The row for which we waited may have got a successor, which only a new look sees; the next round is about that.
+    # The row whose lock we waited for may have got a successor, which only a new statement sees: for the next round.
     succeeded = _lock_current([request for _, request, row in as_it_is if row.past])
     answers |= {
         request.unit: Scheduled(outcome, row.id) for outcome, request, row in as_it_is if request.unit not in succeeded
@@ -199,9 +199,9 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
     return answers
 
 
-def _left_out(requests: Sequence[Request], verb: _Verb) -> set[Unit]:
-    """Of units that got no answer, those that should have got a row of their own: nothing that is there by now explains
-    it. What a task of before hands over to its successor is none: that task was brought back, or moved by others."""
+def _left_out_by_quota(requests: Sequence[Request], verb: _Verb) -> set[Unit]:
+    """Units without an answer that should have got a row, and have none now: a quota left them out. The successor of an
+    earlier task is not among them: that task was restored from the past, or changed by another transaction."""
     seen = _seen_before(requests) if verb.by_idem_key else {}
     units = [request.unit for request in requests if request.unit not in seen]
     rows = _lock_current([request for request in requests if request.unit not in seen])
@@ -211,9 +211,9 @@ def _left_out(requests: Sequence[Request], verb: _Verb) -> set[Unit]:
 
 
 def _insert_unknown(requests: Sequence[Request]) -> dict[Unit, Scheduled]:
-    """Insert units that were found nowhere, and look into the past once more: since that look, somebody else may have
-    scheduled one, and it may have run and been moved. Nobody can any more once our row is in. Then none of them is
-    answered, and the next round finds what there is."""
+    """Insert units that were found nowhere, and search the past once more: since the first search another transaction
+    may have scheduled one, which ran and was moved there. After our insert that can't happen any more. If one is found,
+    none is answered, and the next round decides."""
     if not requests:
         return {}
     try:
@@ -262,7 +262,7 @@ def _move(pairs: _Pairs) -> dict[Unit, Scheduled]:
 
 
 def _replace(pairs: _Pairs, outcome: Outcome, by: str, verb: _Verb) -> dict[Unit, Scheduled]:
-    """Retire the old rows and let new ones take over: all of them, or, if something is in the way, none."""
+    """Replace the old rows by new ones: all of them, or none if something is in the way."""
     if not pairs:
         return {}
     hand_on = [verb.copies and row.status != Status.SUCCESS for _, row in pairs]
@@ -277,25 +277,25 @@ def _replace(pairs: _Pairs, outcome: Outcome, by: str, verb: _Verb) -> dict[Unit
         with atomic():
             if len(run("retire", retire)) != len(pairs):
                 raise _InTheWay
-            answers = _take_over(pairs, outcome, hand_on) if verb.copies else _insert_over(pairs, verb.bound)
+            answers = _insert_copies(pairs, outcome, hand_on) if verb.copies else _insert_successors(pairs, verb.bound)
             if len(answers) != len(pairs):
                 raise _InTheWay
     except _InTheWay:
         if len(pairs) == 1:
             return {}
-        # One of them stands in the way, perhaps of another of them (one idem_key for two units): each for itself.
+        # One of them is in the way, perhaps of another (one idem_key for two units): each by itself.
         return {unit: answer for pair in pairs for unit, answer in _replace([pair], outcome, by, verb).items()}
     return answers
 
 
 class _InTheWay(Exception):
-    """A row could not be retired or its successor not inserted: undo both and look again."""
+    """A row could not be retired, or its successor not inserted: undo both, and decide again."""
 
 
-def _take_over(pairs: _Pairs, outcome: Outcome, hand_on: list[bool]) -> dict[Unit, Scheduled]:
+def _insert_copies(pairs: _Pairs, outcome: Outcome, hand_on: list[bool]) -> dict[Unit, Scheduled]:
     handed = [row.idem_key if handing else None for (_, row), handing in zip(pairs, hand_on, strict=True)]
-    told = {"event": EVENTS[outcome], "kept": conf().kept_kinds}
-    params = _times(pairs) | {"idem_keys": handed, "hand_on": hand_on} | told
+    emitted = {"event": EVENTS[outcome], "kept": conf().kept_kinds}
+    params = _times(pairs) | {"idem_keys": handed, "hand_on": hand_on} | emitted
     rows = run("insert_replacements", params)
     instances = [(task_id, replaced, job) for *_, task_id, _, replaced, job in rows if job is not None]
     if instances and outcome is Outcome.REPLACED:
@@ -305,13 +305,13 @@ def _take_over(pairs: _Pairs, outcome: Outcome, hand_on: list[bool]) -> dict[Uni
     return _answers(outcome, [row[:5] for row in rows])
 
 
-def _insert_over(pairs: _Pairs, bound: bool) -> dict[Unit, Scheduled]:
+def _insert_successors(pairs: _Pairs, bound: bool) -> dict[Unit, Scheduled]:
     replaces = {request.unit: row.id for request, row in pairs}
     return _insert([request for request, _ in pairs], replaces, bound=bound)
 
 
-def _may_go_alone(request: Request) -> bool:
-    """Whether insert_task is likely to do it. If not, nothing is lost but the time that it takes."""
+def _fits_single_row(request: Request) -> bool:
+    """Whether insert_task will probably do. If it does not, only its time is lost."""
     if request.idem_key is not None or may_concern([request.unit]):
         return False
     tenant, _, _ = request.unit
@@ -319,16 +319,15 @@ def _may_go_alone(request: Request) -> bool:
 
 
 def _note_bound(unit: Unit) -> None:
-    """A tenant with a quota: what is scheduled for it goes the long way at once for a while."""
+    """The tenant has quotas: for a while its tasks are scheduled in rounds from the start."""
     tenant, _, _ = unit
     BOUND.note(tenant)
 
 
 def _schedule_alike(many: Alike) -> list[Scheduled]:
-    """Column by column what is new, and request by request what is not; nothing, and nothing is written, if it can't be
-    done in that way. What is found to be wrong in a later part takes those before it back, whatever the caller's
-    transaction goes on with."""
-    if not _may_go_alone(many.like):
+    """New units column by column, the others request by request. Returns nothing, and writes nothing, if that is not
+    possible. An error in a later part rolls the earlier ones back, even if the caller's transaction continues."""
+    if not _fits_single_row(many.like):
         return []
     with atomic(savepoint=False):
         try:
@@ -345,8 +344,8 @@ def _schedule_alike(many: Alike) -> list[Scheduled]:
 def _insert(
     requests: Iterable[Request], replaces: Mapping[Unit, int] | None = None, *, bound: bool = True
 ) -> dict[Unit, Scheduled]:
-    """New rows, in the order in which every caller inserts; units that are in the way stay unanswered, and so does what
-    a tenant's quota forbids if the caller is `bound` by it."""
+    """Insert new rows, in the order in which all callers insert. Units that have a current row stay unanswered, and so
+    do those that a tenant's quota forbids if the caller is `bound` by it."""
     requests = sorted(requests, key=lambda request: request.unit[::-1])
     if not requests:
         return {}
@@ -392,8 +391,8 @@ def _insert(
 
     parts = [part(0)] if len(keys) <= PART else map(part, range(0, len(keys), PART))
     if idem_key.count(None) == len(idem_key):
-        told = "task.created" in conf().kept_events
-        return _answers(Outcome.CREATED, run_in_parts("insert_told_tasks" if told else "insert_tasks", parts))
+        emits = "task.created" in conf().kept_events
+        return _answers(Outcome.CREATED, run_in_parts("insert_told_tasks" if emits else "insert_tasks", parts))
     return _insert_keyed(requests, replaces, parts, bound=bound)
 
 
@@ -412,8 +411,8 @@ def _insert_keyed(
     *,
     bound: bool,
 ) -> dict[Unit, Scheduled]:
-    """Insert, and only then look whether something in the past holds one of the keys; those that are held stay
-    unanswered. The other way round, neither would see what is moved between the two."""
+    """Insert, and only then search the past for rows with one of the keys; their units stay unanswered. In the other
+    order a row that is moved to the past between the two statements would be seen by neither."""
     held: dict[tuple[str, str], int] = {}
     try:
         with atomic():

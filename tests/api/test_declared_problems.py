@@ -242,7 +242,7 @@ def conflict(api: Api, operation: Operation) -> Answer:
         for module in (scheduling, lock, bulk, rerun):
             others_keep_changing_it.setattr(module, "ROUNDS", 0)
         others_keep_changing_it.setattr(scheduling, "_edit", scheduling._apply)
-        others_keep_changing_it.setattr(scheduling, "_may_go_alone", lambda _: False)
+        others_keep_changing_it.setattr(scheduling, "_fits_single_row", lambda _: False)
         if operation.id in ("create_tasks", "cancel_tasks"):
             return there.call(body=there.body | {"tasks": [UNIT]})
         key = {"key": "there"} if operation.id == "create_task" else {}

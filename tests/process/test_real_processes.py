@@ -1,4 +1,4 @@
-"""The path of a task through a real beat, the real broker and a real worker, and what happens when they die."""
+"""Tasks with a real beat, a real broker and a real worker, also if these are killed."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def lines_of_log(task_id: int) -> list[str]:
 
 
 def sent_spans(collector: Receiver, trace_id: int) -> list[str]:
-    """The names of those of this trace that a collector got."""
+    """The names of the spans of this trace that the collector got."""
     exports = [ExportTraceServiceRequest.FromString(one.body) for one in collector.got]
     spans = [span for one in exports for of in one.resource_spans for scope in of.scope_spans for span in scope.spans]
     return sorted(span.name for span in spans if int.from_bytes(span.trace_id) == trace_id)
@@ -39,14 +39,12 @@ def collector() -> Iterator[Receiver]:
         yield there
 
 
-def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_the_projects_own_app(
-    stack, redis, collector
-):
-    """And one that is moved while it runs is seen, superseded and told so; one is in the trace of whoever scheduled it;
-    and what they log is JSON: one fleet for all, since starting one takes longest."""
+def test_tasks_run_after_commit_at_their_time_until_they_succeed(stack, redis, collector):
+    """Also: a task that is rescheduled while it runs is superseded, and notices; a task continues the trace of its
+    caller; it can send with the project's own app; logs are JSON. All in one fleet, since its start takes longest."""
     stack.beat()
-    tracing_there = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100"}
-    worker = stack.worker(LOG_FORMAT="json", **tracing_there)
+    tracing_settings = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100"}
+    worker = stack.worker(LOG_FORMAT="json", **tracing_settings)
     long = schedule("T_LONG", "moved", payload={"do": "until_cancelled", "progress": [0.25, "waiting"], "log": ["a"]})
     wait_until(lambda: TaskProgress.objects.filter(task=long.task_id, note="waiting"), describe=stack.logs)
     moved = reschedule("T_LONG", "moved", delay=0.2, payload={})
@@ -77,15 +75,15 @@ def test_tasks_run_after_commit_at_their_time_until_they_succeed_and_send_with_t
     names = ["own", "run T_PLAIN", "settle T_PLAIN", "wait T_PLAIN"]
     wait_until(lambda: sent_spans(collector, trace_id) == names, describe=lambda: sent_spans(collector, trace_id))
     lines = [json.loads(line) for line in worker.text().splitlines() if line.startswith("{")]
-    [said] = [line for line in lines if line["message"] == "here I am"]
-    assert (said["task"], said["trace"]) == (soon.task_id, f"{trace_id:032x}")
+    [logged] = [line for line in lines if line["message"] == "here I am"]
+    assert (logged["task"], logged["trace"]) == (soon.task_id, f"{trace_id:032x}")
     assert any(line["message"].startswith("worker.ready") for line in lines)
 
 
-def test_what_a_beat_or_a_worker_leaves_behind_when_it_dies_runs_again(stack):
-    """A batch whose message was lost uses no retry, one that ran does; and a beat that stops is forgotten."""
+def test_tasks_of_a_dead_beat_or_worker_run_again(stack):
+    """A task whose message was lost uses no retry, a task that ran does. A beat that stops removes its node."""
     lost = schedule("T_PLAIN", "a")
-    claim([LaneShare("default", 10, 10)], {}, "a dispatcher that died before it published", anybodys())
+    claim([LaneShare("default", 10, 10)], {}, "killed before it published", anybodys())
     assert row(lost.task_id).status == "RUNNING"
     first = stack.worker(concurrency=1)
     beat = stack.beat()

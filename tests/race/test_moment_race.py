@@ -13,7 +13,7 @@ from tasks_app.engine.worker.batch_run import BatchRun
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.engine.worker.interruption import MainThreadInterrupter
 from tasks_app.engine.worker.modes import run_each
-from tasks_app.engine.worker.moments import await_moments, begins, look_again
+from tasks_app.engine.worker.moments import begins, check_again, wait_until_due
 from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.claim import LaneShare, claim, return_unstarted
 from tasks_app.lifecycle.installation import quarantine
@@ -75,11 +75,11 @@ def test_what_was_due_at_the_claim_is_not_early_beside_what_was_not():
 
 def test_what_is_held_is_early_until_its_time_has_come():
     run = held("a")
-    look_again(run, set(run.early))
+    check_again(run, set(run.early))
     before = set(run.early)
 
     its_time_comes()
-    look_again(run, set(run.early))
+    check_again(run, set(run.early))
 
     assert (before, run.early, run.gone) == ({run.batch.tasks[0].id}, set(), set())
 
@@ -107,7 +107,7 @@ def test_due_is_what_was_due_before_the_rows_were_read():
 
     with transaction.atomic():
         its_time_comes()  # after now(), as for a statement whose snapshot is older than the moment
-        look_again(run, set(run.early))
+        check_again(run, set(run.early))
 
     assert run.early == {run.batch.tasks[0].id}
 
@@ -128,7 +128,7 @@ def test_an_edit_of_what_a_worker_holds_counts(edit):
     edit()
     its_time_comes()
 
-    look_again(run, set(run.early))
+    check_again(run, set(run.early))
     go_on(run)
 
     first, *_ = rows_of("a")
@@ -141,7 +141,7 @@ def test_an_edit_that_is_not_committed_at_the_moment_makes_nobody_wait_and_is_no
     run = held("a")
     its_time_comes()
 
-    overlap(edit, lambda: look_again(run, set(run.early)))
+    overlap(edit, lambda: check_again(run, set(run.early)))
 
     assert (run.early, run.gone) == (set(), set())
     assert settled(run.batch) == 0
@@ -152,7 +152,7 @@ def test_an_edit_that_is_rolled_back_changes_nothing():
     run = held("a")
     its_time_comes()
 
-    overlap(EDITS["cancel"], lambda: look_again(run, set(run.early)), commit=False)
+    overlap(EDITS["cancel"], lambda: check_again(run, set(run.early)), commit=False)
     go_on(run)
 
     assert rows_of("a")[0].status == "SUCCESS"
@@ -171,7 +171,7 @@ def test_what_may_not_begin_at_its_moment_is_due_again_untouched(stop):
     stop()
     its_time_comes()
 
-    look_again(run, set(run.early))
+    check_again(run, set(run.early))
     go_on(run)
 
     task = row(run.batch.tasks[0].id)
@@ -183,7 +183,7 @@ def test_what_is_far_too_early_is_given_back_instead_of_held():
     """The database's clock was set back."""
     run = held("a", "b")
 
-    await_moments(run)
+    wait_until_due(run)
     go_on(run)
 
     assert {(task.status, task.due_at) for task in ScheduleTask.objects.all()} == {("INIT", MONDAY)}
@@ -196,7 +196,7 @@ def test_a_batch_that_was_lost_while_it_was_held_begins_nothing():
     reap()
     its_time_comes()
 
-    look_again(run, set(run.early))
+    check_again(run, set(run.early))
     go_on(run)
 
     assert run.begun == {}

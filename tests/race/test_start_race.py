@@ -1,4 +1,4 @@
-"""start against start, and the end of a batch: of a doubled or late message, one delivery at most has the batch."""
+"""start against start, and against the end of a batch: at most one delivery of a doubled or late message gets it."""
 
 from uuid import uuid4
 
@@ -28,7 +28,7 @@ def test_the_second_delivery_of_a_message_waits_and_finds_the_batch_taken():
     assert (batch_row(str(number)).worker, batch_row(str(number)).finished_at) == ("one", None)
 
 
-def test_the_second_delivery_has_the_batch_if_the_first_one_rolled_back():
+def test_the_second_delivery_gets_the_batch_if_the_first_rolls_back():
     number = claimed("a")
 
     _, second = overlap(lambda: start(number, "one"), lambda: start(number, "two"), commit=False)
@@ -36,7 +36,7 @@ def test_the_second_delivery_has_the_batch_if_the_first_one_rolled_back():
     assert (len(second.tasks), batch_row(str(number)).worker) == (1, "two")
 
 
-def test_a_batch_that_is_run_twice_at_once_takes_effect_once():
+def test_a_batch_that_is_run_twice_at_once_has_its_effects_once():
     number = claimed("a", "b", task_type="T_EFFECT")
 
     first, second = overlap(lambda: run_batch(number, guarded=False), lambda: run_batch(number, guarded=False))
@@ -76,33 +76,33 @@ def test_a_started_batch_is_not_returned():
     assert settled(batch) == 1
 
 
-# The answer to a start was lost: the worker asks again, with the ticket of its first question.
+# The answer to a start was lost: the worker repeats the start with the same ticket.
 
 
-def asking(number, ticket):
+def repeated(number, ticket):
     return lambda: start(number, "worker", ticket, again=True)
 
 
 def unanswered(*keys):
-    """A batch that was started by a worker which got no answer; its number and ticket."""
+    """The number and ticket of a batch whose worker started it and got no answer."""
     number, ticket = claimed(*keys), uuid4()
     start(number, "worker", ticket)
     return number, ticket
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_a_second_question_waits_for_the_first_and_gets_the_batch_either_way(commit):
+def test_a_repeated_start_waits_for_the_first_and_gets_the_batch_either_way(commit):
     number, ticket = claimed("a", "b"), uuid4()
 
-    _, batch = overlap(lambda: start(number, "worker", ticket), asking(number, ticket), commit=commit)
+    _, batch = overlap(lambda: start(number, "worker", ticket), repeated(number, ticket), commit=commit)
 
     assert (len(batch.tasks), settled(batch)) == (2, 2)
 
 
-def test_a_first_question_that_arrives_after_the_second_finds_nothing():
+def test_a_first_start_that_arrives_after_its_repetition_gets_nothing():
     number, ticket = unanswered("a")
 
-    batch, late = overlap(asking(number, ticket), lambda: start(number, "worker", ticket))
+    batch, late = overlap(repeated(number, ticket), lambda: start(number, "worker", ticket))
 
     assert (len(batch.tasks), late) == (1, None)
 
@@ -110,73 +110,73 @@ def test_a_first_question_that_arrives_after_the_second_finds_nothing():
 def test_another_worker_does_not_get_a_batch_whose_answer_was_lost():
     number, ticket = unanswered("a")
 
-    batch, other = overlap(asking(number, ticket), asking(number, uuid4()))
+    batch, other = overlap(repeated(number, ticket), repeated(number, uuid4()))
 
     assert (len(batch.tasks), other) == (1, None)
 
 
-def test_a_second_question_after_the_reaper_finds_nothing():
+def test_a_repeated_start_after_the_reaper_gets_nothing():
     number, ticket = unanswered("a")
     expire_lease(str(number))
 
-    [reaped], batch = overlap(reap, asking(number, ticket))
+    [reaped], batch = overlap(reap, repeated(number, ticket))
 
     assert (reaped.tasks, batch) == (1, None)
 
 
-def test_a_second_question_has_the_batch_if_the_reaper_rolled_back():
+def test_a_repeated_start_gets_the_batch_if_the_reaper_rolls_back():
     number, ticket = unanswered("a")
     expire_lease(str(number))
 
-    _, batch = overlap(reap, asking(number, ticket), commit=False)
+    _, batch = overlap(reap, repeated(number, ticket), commit=False)
 
     assert (len(batch.tasks), settled(batch)) == (1, 1)
 
 
 @pytest.mark.parametrize("commit", [True, False])
-def test_the_reaper_passes_over_a_batch_that_is_just_being_asked_for_again(commit):
+def test_the_reaper_skips_a_batch_whose_start_is_being_repeated(commit):
     number, ticket = unanswered("a")
     expire_lease(str(number))
 
-    batch, reaped = overlap(asking(number, ticket), reap, commit=commit)
+    batch, reaped = overlap(repeated(number, ticket), reap, commit=commit)
 
     assert (len(batch.tasks), reaped) == (1, [])
-    assert len(reap()) == (0 if commit else 1)  # asked for again, it has its lease again
+    assert len(reap()) == (0 if commit else 1)  # the repeated start renewed its lease
 
 
-TAKEN = {
+CHANGES = {
     "cancel": lambda: cancel("T_QUIET", "a"),
     "reschedule": lambda: reschedule("T_QUIET", "a", at=TUESDAY),
     "ensure": lambda: ensure("T_QUIET", "a", at=TUESDAY),
 }
-by_others = pytest.mark.parametrize("take", TAKEN.values(), ids=TAKEN)
+any_change = pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 
 
-@by_others
-def test_what_others_took_before_the_second_question_is_left_out(take):
+@any_change
+def test_a_repeated_start_leaves_out_tasks_that_were_changed_before(change):
     number, ticket = unanswered("a", "b")
-    take()
+    change()
 
-    assert [task.key for task in asking(number, ticket)().tasks] == ["b"]
+    assert [task.key for task in repeated(number, ticket)().tasks] == ["b"]
 
 
-@by_others
-def test_what_others_take_beside_the_second_question_is_not_settled(take):
+@any_change
+def test_a_task_that_is_changed_during_a_repeated_start_is_not_settled(change):
     number, ticket = unanswered("a")
 
-    _, batch = overlap(take, asking(number, ticket))
+    _, batch = overlap(change, repeated(number, ticket))
     assert not settled(batch)
 
     number, ticket = unanswered("b")
-    batch, _ = overlap(asking(number, ticket), lambda: cancel("T_QUIET", "b"))
+    batch, _ = overlap(repeated(number, ticket), lambda: cancel("T_QUIET", "b"))
     assert not settled(batch)
 
 
-@by_others
-def test_what_others_did_not_take_after_all_is_settled(take):
+@any_change
+def test_a_task_whose_change_was_rolled_back_is_settled(change):
     number, ticket = unanswered("a")
 
-    _, batch = overlap(take, asking(number, ticket), commit=False)
+    _, batch = overlap(change, repeated(number, ticket), commit=False)
 
     assert settled(batch) == 1
 
@@ -185,37 +185,37 @@ def pause():
     return lanes.pause("default", reason="a test", by="alice")
 
 
-def test_a_lane_paused_meanwhile_does_not_stop_what_was_started():
+def test_a_pause_of_the_lane_does_not_stop_a_batch_that_has_started():
     number, ticket = unanswered("a")
 
-    _, batch = overlap(pause, asking(number, ticket))
+    _, batch = overlap(pause, repeated(number, ticket))
     assert len(batch.tasks) == 1
 
-    batch, _ = overlap(asking(number, ticket), lambda: lanes.resume("default", reason="a test", by="alice"))
+    batch, _ = overlap(repeated(number, ticket), lambda: lanes.resume("default", reason="a test", by="alice"))
     assert settled(batch) == 1
 
 
-def test_a_question_that_never_arrived_is_asked_in_a_paused_lane_like_a_first_one():
+def test_a_repeated_start_that_is_the_first_to_arrive_is_refused_in_a_paused_lane():
     number = claimed("a")
     pause()
 
-    assert asking(number, uuid4())() is None
+    assert repeated(number, uuid4())() is None
     assert batch_row(str(number)).finished_at is not None
 
 
-def test_a_batch_that_was_started_and_not_answered_is_not_returned_by_its_beat():
+def test_a_beat_does_not_return_a_batch_whose_start_got_no_answer():
     number, ticket = unanswered("a")
 
-    batch, returned = overlap(asking(number, ticket), lambda: return_batches([str(number)]))
+    batch, returned = overlap(repeated(number, ticket), lambda: return_batches([str(number)]))
 
     assert (len(batch.tasks), returned) == (1, 0)
 
 
-# A row that came back and was claimed anew belongs to the later batch alone, though the earlier one still lists it.
+# A returned task that is claimed again belongs to the later batch only, though the earlier one still lists it.
 
 
-def retaken():
-    """An unfinished batch of "a" and "b", and the later batch under which "a" runs by now."""
+def claimed_again():
+    """An unfinished batch of "a" and "b", and the later batch in which "a" runs now."""
     batch = started("a", "b")
     a = ids_of(batch)[0]
     settled(batch, RETRY, RETRY, finish=False)
@@ -224,7 +224,7 @@ def retaken():
 
 
 def test_a_task_that_runs_under_a_later_batch_is_not_ours():
-    batch, later = retaken()
+    batch, later = claimed_again()
     a, b = ids_of(batch)
 
     assert heartbeat(batch.batch_no, [a, b]) == {a, b}
@@ -234,7 +234,7 @@ def test_a_task_that_runs_under_a_later_batch_is_not_ours():
 
 
 def test_a_task_that_runs_under_a_later_batch_does_not_keep_the_earlier_one_open():
-    batch, later = retaken()
+    batch, later = claimed_again()
 
     assert finish_batch(batch.batch_no) is True
     assert finish_batch(later.batch_no) is False
@@ -249,7 +249,7 @@ def test_a_start_leaves_out_a_task_that_runs_under_another_batch():
     assert [task.key for task in start(number, "worker").tasks] == ["a"]
 
 
-def test_only_the_tasks_that_were_asked_for_are_said_to_be_ours():
+def test_still_ours_returns_only_tasks_that_were_asked_for():
     batch = started("a", "b")
     a, _ = ids_of(batch)
 

@@ -12,7 +12,7 @@ from tasks_app.core.lanes import BACKFILL_LANE, LANES, WEIGHTS
 from tasks_app.core.recovery import STEPS, Grade
 from tasks_app.core.sharding import shard_of
 from tasks_app.drills import history
-from tasks_app.engine.beat.lead import MOST_SECONDS, Lead
+from tasks_app.engine.beat.claim_ahead import MOST_SECONDS, ClaimAhead
 from tasks_app.engine.beat.time_wheel import TimeWheel
 from tasks_app.lifecycle.claim import LaneView
 from tasks_app.lifecycle.reap import reap
@@ -51,10 +51,10 @@ def test_s22_1_a_task_is_claimed_at_most_50_milliseconds_before_its_time():
 
 
 def test_s22_1_the_wheel_holds_a_thousand_tasks_due_together_for_at_most_400_milliseconds():
-    wheel, lead = TimeWheel(Lead()), Lead().seconds
+    wheel, ahead = TimeWheel(ClaimAhead()), ClaimAhead().seconds
     mass = LaneView("default", 1_000.0, 0, 2, 16_000)
 
-    assert wheel.begins(mass) == pytest.approx(1_000.0 - lead - 0.4)
+    assert wheel.begins(mass) == pytest.approx(1_000.0 - ahead - 0.4)
     assert wheel.coming([mass], 999.0) == [mass]
     assert wheel.coming([replace(mass, same_due=1_000)], 999.0) != []
     assert wheel.coming([replace(mass, same_due=999)], 999.0) == []

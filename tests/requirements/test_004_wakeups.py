@@ -25,7 +25,7 @@ from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.sharding import shard_of
 from tasks_app.engine import nodes
-from tasks_app.engine.beat.dispatcher import Dispatcher, Look
+from tasks_app.engine.beat.dispatcher import Dispatcher, Poll
 from tasks_app.engine.beat.listener import Listener, Woken
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.worker.executor import run_batch
@@ -52,7 +52,7 @@ class Beat:
         self.listener = Listener(nodes.new_node_id())
         self._dispatcher = Dispatcher("test", self.batches.extend, self.listener)
 
-    def poll(self) -> Look:
+    def poll(self) -> Poll:
         return self._dispatcher.run_once(anybodys(), conf().SHARDS)
 
     def work(self) -> None:

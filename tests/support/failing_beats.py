@@ -23,16 +23,14 @@ class Forgetful(PunctualBeat):
 
     def setup_schedule(self) -> None:
         super().setup_schedule()
-        self._dispatcher = _ForgetfulDispatcher(self._name, publish, self._listener)
+        self._dispatcher = Dispatcher(self._name, publish, self._listener)
+        self._claim_due = self._dispatcher._claims._claim_due
+        self._dispatcher._claims._claim_due = self._claim_and_disconnect
 
-
-class _ForgetfulDispatcher(Dispatcher):
-    _forgot = False
-
-    def _claim_due(self, lanes):
-        claimed = super()._claim_due(lanes)
-        if claimed and not self._forgot:
-            self._forgot = True
+    def _claim_and_disconnect(self, lanes):
+        claimed = self._claim_due(lanes)
+        if claimed:
+            self._dispatcher._claims._claim_due = self._claim_due
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
         return claimed

@@ -37,14 +37,16 @@ class Beat:
     def dispatch(self, looks: int = 8, seconds: float = 0.0) -> list[ClaimedBatch]:
         """What it gives out in a few looks, the first of them so many seconds after the last one before."""
         one = self._dispatcher
-        one._gates._read_at = -inf
-        one._gates._opens = {}
-        one._forget()
-        one._brakes._filled_at = {lane: at - seconds for lane, at in one._brakes._filled_at.items()}
+        limits = one._limits
+        limits.gates._read_at = -inf
+        limits.gates._opens = {}
+        one._scanner.forget()
+        brakes = limits._brakes
+        brakes._filled_at = {lane: at - seconds for lane, at in brakes._filled_at.items()}
         one.wake()
         self._given.clear()
         for _ in range(looks):
-            one._all_at = -inf
+            one._scanner._positions._full_scan_at = -inf
             one.run_once(anybodys(), conf().SHARDS)
         return list(self._given)
 

@@ -32,17 +32,17 @@ from .turn_giver import TurnGiver
 
 log = logging.getLogger(__name__)
 
-# After an error (database gone, broker gone) the next look waits this long, doubling up to the most.
+# After an error (database gone, broker gone) the next poll waits this long, doubling up to the most.
 ERROR_PAUSE_SECONDS = 0.25
 ERROR_PAUSE_MOST_SECONDS = 2.0
-# After so long a thread that computes lets others go on. A look waits for some five answers, and after each of them for
-# Python's 5 ms, if a chore, the planner or the relay computes meanwhile.
+# Python switches between computing threads after so long. With its usual 5 ms a poll would wait that long after each of
+# about five answers while a chore, the planner or the relay computes.
 SWITCH_SECONDS = 0.0005
 
 
 @beat_init.connect
 def begin(sender: Any, **_: object) -> None:
-    """A beat process has begun; one of Punctual's own app is meant."""
+    """Runs in a beat process of Punctual's own app."""
     if sender.app is app:
         tune_connections()
         BARRIER.guard(beat=True)
@@ -50,7 +50,7 @@ def begin(sender: Any, **_: object) -> None:
 
 
 class PunctualBeat(Scheduler):
-    """What `celery beat` runs: each tick is one look and the wait after it. No error ends it."""
+    """What `celery beat` runs: each tick is one poll and the wait after it. No error ends it."""
 
     def setup_schedule(self) -> None:
         self._node_id, self._name = new_node_id(), process_name()
@@ -58,14 +58,14 @@ class PunctualBeat(Scheduler):
         self._leases = Leases(self._node_id, self._name, SENDER.tell)
         self._dispatcher = Dispatcher(self._name, publish, self._listener)
         self._broker_lost = False
-        self._in_doubt = False  # whether a worker will hear of all that was claimed
+        self._in_doubt = False  # claimed batches may not have reached the broker
         self._chores = Chores(self._node_id, self._name)
         self._planner = JobPlanner(self._leases)
         self._turns = TurnGiver(self._leases)
         self._relay = Relay(self._node_id, self._name)
         self._at_work = False
         self._pause = 0.0
-        self._next_look = 0.0  # monotonic
+        self._next_poll = 0.0  # monotonic
         self._stopping = False
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
@@ -74,21 +74,21 @@ class PunctualBeat(Scheduler):
         log.info("beat.started name=%s", self._name)
 
     def tick(self) -> float:
-        """One look, and the wait for the next; returns 0, since the waiting is done here."""
+        """One poll, and the wait for the next; returns 0, since the waiting is done here."""
         try:
-            wait = self._look()
+            wait = self._poll()
             self._pause = 0.0
         except Exception as error:
             wait = self._after(error)
         if not self._stopping:
-            # However busy it is: a signal that came during the look is heard before the next.
+            # Also with no time to wait: a signal that came during the poll is read before the next.
             self._wait(wait)
         if self._stopping:
-            # Between two looks: nothing is half claimed, nothing unpublished.
+            # Between two polls nothing is half claimed, and nothing unpublished.
             raise SystemExit(0)
         return 0.0
 
-    def _look(self) -> float:
+    def _poll(self) -> float:
         """Keep the shards, dispatch what is due in them; returns how long to wait."""
         if self._broker_lost:
             ask_broker()
@@ -101,7 +101,7 @@ class PunctualBeat(Scheduler):
             BARRIER.look(dispatching=True)
             before = self._leases.held
             if BARRIER.open and self._leases.run_once() != before:
-                self._next_look = 0.0
+                self._next_poll = 0.0
         if not self._at_work:
             self._chores.start()
             self._planner.start()
@@ -110,26 +110,26 @@ class PunctualBeat(Scheduler):
             self._at_work = True
         if not BARRIER.open:
             return self._stand_still()
-        if time.monotonic() >= self._next_look:
+        if time.monotonic() >= self._next_poll:
             with MARKS.on(Kind.PART, "dispatcher", "dispatcher", patient=True):
-                look = self._dispatcher.run_once(self._leases.held, self._leases.total)
-            self._next_look = time.monotonic() + look.wait_seconds
-            if look.besides is not None:
-                self._turns.heard(look.besides.turns)
-                self._relay.heard(look.besides.subscriptions)
-        return min(self._next_look - time.monotonic(), self._leases.wait_seconds)
+                poll = self._dispatcher.run_once(self._leases.held, self._leases.total)
+            self._next_poll = time.monotonic() + poll.wait_seconds
+            if poll.besides is not None:
+                self._turns.heard(poll.besides.turns)
+                self._relay.heard(poll.besides.subscriptions)
+        return min(self._next_poll - time.monotonic(), self._leases.wait_seconds)
 
     def _stand_still(self) -> float:
-        """Nothing may be dispatched here: whoever may should have the shards. Looked at again as often as at leases."""
+        """Nothing may be dispatched here: release the shards. Checked as often as leases are renewed."""
         if self._leases.held:
             self._end_dispatching()
-        self._next_look = 0.0
+        self._next_poll = 0.0
         return conf().SHARD_LEASE_SECONDS / 3
 
     def _wait(self, seconds: float) -> None:
         woken = self._listener.wait(seconds)
         if woken is not Woken.NO:
-            self._next_look = 0.0
+            self._next_poll = 0.0
             self._dispatcher.wake(self._listener.heard())
         if woken is Woken.FLEET:
             self._leases.look_now()
@@ -146,30 +146,30 @@ class PunctualBeat(Scheduler):
         log.info("beat.stopped name=%s", self._name)
 
     def _after(self, error: Exception) -> float:
-        self._next_look = 0.0
+        self._next_poll = 0.0
         self._pause = min(max(self._pause * 2, ERROR_PAUSE_SECONDS), ERROR_PAUSE_MOST_SECONDS)
         if isinstance(error, PublishFailed):
             if not self._broker_lost:
-                # Another beat may reach the broker. This one contends again when it does.
-                # And it may have lost what it had taken.
+                # Another beat may reach the broker. This one competes for shards again when it does.
+                # The broker may also have lost batches that it took before.
                 self._broker_lost = self._in_doubt = True
-                self._dispatcher.give_back_held()
+                self._dispatcher.return_held()
                 self._hand_over()
-            return self._pause  # told where it happened
-        # A database that is away is an everyday fault and one line; anything else shows where it came from.
+            return self._pause  # logged where it happened
+        # A database that is away is a common fault and one line; other errors are logged with a traceback.
         known = isinstance(error, DatabaseError | InterfaceError)
         log.error("dispatch.failed error=%r pause_seconds=%g", str(error), self._pause, exc_info=not known)
         ours = our_connection()
         if ours.connection is None or ours.connection.closed or self._dispatcher.in_doubt:
             self._in_doubt = True  # the answer to a claim may have been lost with it
-            self._dispatcher.in_doubt = False
+            self._dispatcher.clear_doubt()
         ours.close()
         return self._pause
 
     def _end_dispatching(self) -> None:
         try:
-            self._dispatcher.hand_out_all()
-        except PublishFailed:  # told where it happened, and given back there, unless a row is locked
+            self._dispatcher.publish_held()
+        except PublishFailed:  # logged where it happened, and returned there, unless a row is locked
             self._in_doubt = True
         self._hand_over()
 
@@ -177,7 +177,7 @@ class PunctualBeat(Scheduler):
         try:
             self._leases.release()
         except (DatabaseError, InterfaceError) as error:
-            # They run out by themselves.
+            # The leases expire by themselves.
             log.warning("shard.not_released name=%s error=%r", self._name, str(error).strip())
             our_connection().close()
 

@@ -1,4 +1,4 @@
-"""The executor: start, execute and settle one batch, in the way its handler's options ask for."""
+"""The executor of a worker: starts one batch, calls its handler as its options say, and settles it."""
 
 import logging
 import threading
@@ -29,7 +29,7 @@ from .callbacks import end_callbacks, hand_over, run_callbacks
 from .event_loop import awaited, event_loop, run_on_loop
 from .interruption import MainThreadInterrupter
 from .modes import run_each, run_in_one_call, run_in_threads
-from .moments import await_moments
+from .moments import wait_until_due
 from .results import returned
 from .runs import under_way
 from .surroundings import leave, surround
@@ -39,7 +39,7 @@ from .watchdog import Watchdog
 
 log = logging.getLogger(__name__)
 
-PUT_AWAY_SECONDS = 2.0  # for calls in progress, when the threads of this process are put away
+STOP_SECONDS = 2.0  # for calls in progress, when the threads of this process are stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class BatchReport:
     tasks: int = 0
     settled: int = 0
     task_type: str = ""
-    open: bool = False  # its calls go on beside the batches that this process takes next
+    open: bool = False  # its calls continue beside the batches that this process takes next
 
 
 def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
-    """Start, execute and settle one batch; a second delivery of the same number does nothing."""
-    tools = _tools()
-    watchdog = tools.watchdog() if guarded else None  # before the start: without one it can't run
+    """Start, execute and settle one batch. A second delivery of the same batch does nothing."""
+    threads = _threads()
+    watchdog = threads.watchdog() if guarded else None  # before the start: without one the batch can't run
     batch = _start(batch_no, watchdog)
     timeline = server_timeline()
     if batch is None:
@@ -67,19 +67,19 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
     if handler is None:
         return _return_unknown(batch)
     run = BatchRun(batch, handler)
-    if batch.ended and not _goes_on_without_ended(run):
+    if batch.ended and not _settle_ended(run):
         return BatchReport(batch_no, taken=True, tasks=len(batch.ended), settled=run.written, task_type=batch.task_type)
     report = BatchReport(batch_no, taken=True, tasks=len(batch.tasks), task_type=batch.task_type)
     try:
         if handler.name == HTTP_CALLBACK and watchdog is not None:
-            with ExitStack() as around:
-                around.enter_context(_attended(run, timeline))
-                around.enter_context(watchdog.leasing(run))
-                _leave_open(run, around)
+            with ExitStack() as until_closed:
+                until_closed.enter_context(_accounted(run, timeline))
+                until_closed.enter_context(watchdog.leasing(run))
+                _leave_open(run, until_closed)
             return replace(report, open=True)
-        with _attended(run, timeline), nullcontext() if watchdog is None else watchdog.watching(run):
+        with _accounted(run, timeline), nullcontext() if watchdog is None else watchdog.watching(run):
             surround(run)
-            _execute(run, tools.interrupter)
+            _execute(run, threads.interrupter)
     finally:
         leave(run)
         leave_other_databases()
@@ -89,13 +89,14 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
 
 
 @contextmanager
-def _attended(run: BatchRun, timeline: int | None) -> Iterator[None]:
-    """However it ends: what was never begun is due again, its last words are kept, and the witness knows."""
+def _accounted(run: BatchRun, timeline: int | None) -> Iterator[None]:
+    """However the batch ends: tasks that did not begin are due again, its last reports are written, and the failover
+    audit has its outcome."""
     try:
         with under_way(run.batch):
             yield
     except BaseException:
-        _give_back_untouched(run)
+        _return_untouched(run)
         raise
     finally:
         if run.contact.reports:
@@ -106,20 +107,20 @@ def _attended(run: BatchRun, timeline: int | None) -> Iterator[None]:
             WITNESS.interrupted(run.batch, run.begun, timeline)
 
 
-def _leave_open(run: BatchRun, around: ExitStack) -> None:
+def _leave_open(run: BatchRun, until_closed: ExitStack) -> None:
     """A batch of callbacks stays open while this process takes others."""
     surround(run)
     if run.early:
-        await_moments(run)
+        wait_until_due(run)
     if run.halted:
         run.return_rest()
         run.flush(finish=True)
     else:
-        hand_over(run, around)
+        hand_over(run, until_closed)
 
 
-def _goes_on_without_ended(run: BatchRun) -> bool:
-    """What can't run has its outcome before any handler is called. False: there was nothing else."""
+def _settle_ended(run: BatchRun) -> bool:
+    """Tasks that can't run have their outcome before any handler is called. Returns whether others are left."""
     for task, outcome in run.batch.ended:
         if outcome.code != HELD_BACK:
             log.warning("task.not_opened task=%d type=%s code=%s", task.id, task.type, outcome.code)
@@ -133,9 +134,9 @@ def _goes_on_without_ended(run: BatchRun) -> bool:
 
 
 def _start(batch_no: UUID, watchdog: Watchdog | None) -> StartedBatch | None:
-    """Start the batch, however often the answer is lost; it may have got through and is then found by its ticket.
+    """Start the batch, and ask again if the answer is lost: a start that was committed is found by its ticket.
 
-    The connection may also have died while this worker was idle.
+    The connection may also have been lost while this worker was idle.
     """
     ticket, asked = uuid4(), count()
 
@@ -146,8 +147,9 @@ def _start(batch_no: UUID, watchdog: Watchdog | None) -> StartedBatch | None:
     return again_on_infrastructure_fault(ask)
 
 
-def _give_back_untouched(run: BatchRun) -> None:
-    """It failed before any handler was called: due again, no retry used. Else its lease decides."""
+def _return_untouched(run: BatchRun) -> None:
+    """An error before any handler was called makes the tasks due again, with no retry used. After that the lease of the
+    batch expires, and the reaper decides."""
     run.lost = True  # no thread may begin any more
     if run.begun or our_connection().in_atomic_block:
         return
@@ -162,7 +164,7 @@ def _give_back_untouched(run: BatchRun) -> None:
 def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
     handler = run.handler
     if run.early and not _calls_one_by_one(handler):
-        await_moments(run)
+        wait_until_due(run)
     if not run.halted:
         if handler.apply is not None:
             _two_phases(run, interrupter, handler.apply)
@@ -183,7 +185,7 @@ def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
 
 
 def _calls_one_by_one(handler: Handler) -> bool:
-    """Then each task waits for its own moment; otherwise all wait for the last."""
+    """Then each task waits until it is due; else all wait until the last one is."""
     side_by_side = handler.is_async or handler.concurrency > 1 or handler.name == HTTP_CALLBACK
     return not (handler.transactional or handler.batch or side_by_side)
 
@@ -197,12 +199,12 @@ def _with_effects(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
 
 
 def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter, apply: Callable[[Task, Any], Any]) -> None:
-    """The call outside any transaction; what it answered is applied inside the settle transaction."""
+    """Call the handler outside any transaction, and apply its answers in the transaction that settles."""
     answers: dict[int, tuple[Task, object]] = {}
     effects = EffectsRun(run, interrupter, lambda task: apply(task, answers[task.id][1]), vectorised=False)
 
     def apply_all(*, finish: bool) -> None:
-        # Answers come in any order, but business rows are locked in one: by key, numbers by their value.
+        # Answers come in any order, but business rows are locked in order of key (numbers by value).
         tasks = sorted((task for task, _ in answers.values()), key=lambda task: (len(task.key), task.key))
         effects.execute(tasks, finish=finish)
         answers.clear()
@@ -226,7 +228,7 @@ def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter, apply: Callab
 
 
 def _return_unknown(batch: StartedBatch) -> BatchReport:
-    """A rolling deploy: this worker is older than the task. Another one may know it, or this one soon."""
+    """A rolling deploy: this worker is older than the task. Another worker may have its handler, or this one soon."""
     tasks = [*batch.tasks, *(task for task, _ in batch.ended)]
     log.warning("task.unknown_type type=%s tasks=%d", batch.task_type, len(tasks))
     outcome = Returned(
@@ -242,7 +244,7 @@ def _return_unknown(batch: StartedBatch) -> BatchReport:
     return BatchReport(batch.batch_no, taken=True, tasks=len(tasks), settled=moved, task_type=batch.task_type)
 
 
-class _Tools:
+class _Threads:
     """The interrupter and the watchdog of this process; a forked child makes its own."""
 
     def __init__(self) -> None:
@@ -258,23 +260,24 @@ class _Tools:
             self._watchdog.start()
         return self._watchdog
 
-    def put_away(self) -> None:
+    def stop(self) -> None:
         if self._watchdog is not None and self._watchdog.is_alive():
             self._watchdog.stop()
 
 
-_the_tools: _Tools | None = None
+_the_threads: _Threads | None = None
 
 
-def _tools() -> _Tools:
-    global _the_tools
-    if _the_tools is None:
-        _the_tools = _Tools()
-    return _the_tools
+def _threads() -> _Threads:
+    global _the_threads
+    if _the_threads is None:
+        _the_threads = _Threads()
+    return _the_threads
 
 
-def put_away_tools() -> None:
-    """End the threads that guarded batches need, in a process that goes on without any. The next batch makes others."""
-    end_callbacks(PUT_AWAY_SECONDS)
-    if _the_tools is not None:
-        _the_tools.put_away()
+def stop_threads() -> None:
+    """End the threads of guarded batches, in a process that continues without such batches. The next one starts new
+    threads."""
+    end_callbacks(STOP_SECONDS)
+    if _the_threads is not None:
+        _the_threads.stop()

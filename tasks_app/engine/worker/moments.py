@@ -1,5 +1,5 @@
-"""The last moments of tasks that were claimed ahead of their time: they begin when they are due by the database's
-clock, if they are still ours then and may begin."""
+"""Tasks that were claimed before they are due: they begin when they are due by the database's clock, if they are still
+ours then and may begin."""
 
 import logging
 import time
@@ -13,22 +13,22 @@ log = logging.getLogger(__name__)
 
 # Nothing is claimed so far ahead: the database's clock was set back, or stands still in the transaction of a test.
 LONGEST_SECONDS = 1.0
-# What is due so soon after a question was made is due when the database reads it.
+# A task that is due so soon after a check was sent is due when the database reads it.
 ON_THE_WAY_SECONDS = 0.0002
-# A question costs as much as ten small handlers. After an answer there is a rest as long as it took, up to this: where
-# moments follow each other closely, one question is for several.
+# A check costs as much as ten small handlers. After each there is a pause as long as it took, up to this: one check
+# covers several due times that are close to each other.
 REST_SECONDS = 0.002
 
 
-def await_moments(run: BatchRun) -> None:
-    """Until none of the batch is early any more, or the run was halted."""
+def wait_until_due(run: BatchRun) -> None:
+    """Wait until all tasks of the batch are due, or the run was halted."""
     for task in reversed(run.batch.tasks):  # when the last of them is due, so are the others
         if task.id in run.early:
             _await(run, task)
 
 
 def begins(run: BatchRun, task: Task) -> bool:
-    """Wait for the moment of this task. False: it is gone, was given back, or the run was halted."""
+    """Wait until this task is due. False: it was taken by others or returned, or the run was halted."""
     _await(run, task)
     return not (task.id in run.early or task.id in run.gone or run.is_answered(task.id))
 
@@ -39,24 +39,24 @@ def _await(run: BatchRun, task: Task) -> None:
         pause = task.due - run.batch.clock.now()
         if time.monotonic() + pause > give_up or time.monotonic() > give_up:
             log.warning("task.too_early batch=%s type=%s seconds=%.3f", run.batch.batch_no, run.batch.task_type, pause)
-            _give_back(run, run.early)
+            _return(run, run.early)
             break
         pause = max(pause, run.ask_at - time.monotonic())
         if pause > 0:
             time.sleep(pause)
-        look_again(run, _due(run) | {task.id})
+        check_again(run, _due(run) | {task.id})
     if run.begun:
         run.held += time.monotonic() - first
 
 
 def _due(run: BatchRun) -> set[int]:
-    """Those whose moment it is, by what is known of the database's clock."""
+    """The early tasks that are due now, by the estimated clock of the database."""
     soon = run.batch.clock.now() + ON_THE_WAY_SECONDS
     return {task.id for task in run.batch.tasks if task.due <= soon} & run.early
 
 
-def look_again(run: BatchRun, ids: set[int]) -> None:
-    """What has become of these, which are early."""
+def check_again(run: BatchRun, ids: set[int]) -> None:
+    """Check whether these early tasks are due, still ours, and may begin."""
     asked = time.monotonic()
     found = again_on_infrastructure_fault(lambda: ready(run.batch.batch_no, sorted(ids)))
     answered = time.monotonic()
@@ -66,12 +66,12 @@ def look_again(run: BatchRun, ids: set[int]) -> None:
     gone = ids - {one.id for one in found}
     run.gone.update(gone)
     run.early -= gone
-    _give_back(run, {one.id for one in found if not one.may})
+    _return(run, {one.id for one in found if not one.may})
     run.early -= {one.id for one in found if one.due}
 
 
-def _give_back(run: BatchRun, ids: set[int]) -> None:
-    """They are due again, untouched."""
+def _return(run: BatchRun, ids: set[int]) -> None:
+    """Make them due again, untouched."""
     for task in [task for task in run.batch.tasks if task.id in ids]:
         run.end(task, Returned())
         run.early.discard(task.id)

@@ -88,7 +88,7 @@ def hold_for_its_moment(beat: PunctualBeat) -> int:
     """A task of a mass that is due in an hour."""
     task = schedule("T_QUIET", "held").task_id
     later = LaneView("default", (timezone.now() + timedelta(hours=1)).timestamp(), 0, 1)
-    beat._dispatcher._wheel.hold(claim([LaneShare("default", 1, 1)], {}, beat._name, anybodys()), later)
+    beat._dispatcher._claims.masses._wheel.hold(claim([LaneShare("default", 1, 1)], {}, beat._name, anybodys()), later)
     return task
 
 
@@ -130,7 +130,7 @@ def test_a_beat_that_is_busy_with_a_backlog_hears_of_a_task_in_another_lane(beat
     wait_until(lambda: beat.tick() or TaskBatch.objects.exists())
     wait_until(lambda: beat.tick() or beat._listener._armed)
     schedule_many("T_QUIET", [{"key": f"backlog {number}"} for number in range(400)])
-    wait_until(lambda: beat.tick() or "default" in beat._dispatcher._backlog)
+    wait_until(lambda: beat.tick() or "default" in beat._dispatcher._claims._backlog)
 
     task = schedule("T_QUIET", "urgent", at=timezone.now() - timedelta(seconds=10), lane="critical").task_id
     for _ in range(3):

@@ -13,6 +13,7 @@ from tasks_app.conf import conf
 from tasks_app.engine import nodes
 from tasks_app.engine.beat import crowds
 from tasks_app.engine.beat.dispatcher import Dispatcher
+from tasks_app.engine.beat.limits import Limits
 from tasks_app.engine.beat.listener import Listener
 from tasks_app.engine.beat.publisher import publish
 from tasks_app.engine.queues import key_of
@@ -30,10 +31,10 @@ LOOKS = 400  # of which a test takes a few dozen
 class Beat:
     """A dispatcher with all shards, and workers that start at once whatever they get."""
 
-    def __init__(self, kind: type[Dispatcher]) -> None:
+    def __init__(self) -> None:
         self.batches: list[ClaimedBatch] = []
         self.listener = Listener(nodes.new_node_id())
-        self.dispatcher = kind("test", self.batches.extend, self.listener)
+        self.dispatcher = Dispatcher("test", self.batches.extend, self.listener)
 
     def look(self) -> None:
         self.dispatcher.run_once(anybodys(), conf().SHARDS)
@@ -52,14 +53,14 @@ class Beat:
 
     @property
     def crowded(self) -> bool:
-        return bool(self.dispatcher._crowds.lanes)
+        return bool(self.dispatcher._claims._backlog.contended.lanes)
 
 
-@pytest.fixture(params=[Dispatcher])
-def beat(request, settings):
+@pytest.fixture
+def beat(settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 60.0}
     nodes.report_worker(nodes.new_node_id(), "w1", 2, ["default"])
-    beat = Beat(request.param)
+    beat = Beat()
     yield beat
     beat.listener.close()
 
@@ -152,7 +153,7 @@ def test_what_comes_due_is_found_while_the_walk_through_the_backlog_rests(crowde
 def test_one_that_had_many_and_has_few_now_goes_first_again(crowded, monkeypatch):
     monkeypatch.setattr(crowds._Lane, "_read_next", lambda *_: None)  # nothing is chosen since it is behind
     backlog("other", 150, seconds_ago=5)
-    lanes = crowded.dispatcher._crowds._lanes
+    lanes = crowded.dispatcher._claims._backlog.contended._lanes
     crowded.work(until=lambda: "default" in lanes and lanes["default"].crowd.many == {"large", "other"})
     for number in range(145):
         cancel("T_QUIET", f"other {number}", tenant="other")
@@ -243,26 +244,21 @@ def test_a_task_that_somebody_has_locked_is_claimed_when_he_is_done(crowded):
     crowded.work(until=lambda: row(task).status == "RUNNING")
 
 
-class Interrupted(Dispatcher):
-    """Its connection breaks after a claim, from some moment on."""
-
-    breaks = False
-
-    def _unmetered(self, batches):
-        if self.breaks and batches:
-            raise OperationalError("the connection is lost")
-        return super()._unmetered(batches)
-
-
-@pytest.mark.parametrize("beat", [Interrupted], indirect=True)
-def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(crowded):
+def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(crowded, monkeypatch):
     schedule("T_QUIET", "a", tenant="small")
-    crowded.dispatcher.breaks = True
+    monkeypatch.setattr(Limits, "_without_limited", loses_its_connection)
 
     with pytest.raises(OperationalError):
         crowded.look()
 
     assert crowded.dispatcher.in_doubt and claimed("small") == 1
+
+
+def loses_its_connection(limits: Limits, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
+    """After a claim."""
+    if batches:
+        raise OperationalError("the connection is lost")
+    return batches
 
 
 def test_without_other_tenants_nothing_is_shared(beat):
@@ -295,7 +291,7 @@ def test_a_crowd_that_has_gone_is_forgotten(crowded):
 
 def test_another_beat_begins_anew_with_what_is_due(crowded):
     crowded.start_all()
-    other = Beat(Dispatcher)
+    other = Beat()
     schedule("T_QUIET", "a", tenant="small")
 
     other.work(until=lambda: claimed("small") == 1)

@@ -13,11 +13,13 @@ from django.utils import timezone
 from tasks_app.client import schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.engine import nodes
-from tasks_app.engine.beat import lead as lead_module
+from tasks_app.engine.beat import claim_ahead as claim_ahead_module
 from tasks_app.engine.beat.batch_size import BatchSizes, size_for
-from tasks_app.engine.beat.dispatcher import Dispatcher, PublishFailed
-from tasks_app.engine.beat.lead import MOST_SECONDS, MOST_WAY_SECONDS, Lead
+from tasks_app.engine.beat.claim_ahead import MOST_SECONDS, MOST_WAY_SECONDS, ClaimAhead
+from tasks_app.engine.beat.dispatcher import Dispatcher
+from tasks_app.engine.beat.limits import Limits
 from tasks_app.engine.beat.listener import Listener, Woken
+from tasks_app.engine.beat.publisher import PublishFailed
 from tasks_app.engine.beat.rows_asked import MIXED, RowsAsked
 from tasks_app.lifecycle.claim import ClaimedBatch, return_unstarted
 from tasks_app.models import MinuteFigures, Node, ScheduleTask, TaskBatch
@@ -78,18 +80,17 @@ def worker(settings):
     nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "deferred", "backfill"])
 
 
-class Interrupted(Dispatcher):
-    """One whose statement after a claim fails: somebody has locked a row for too long."""
-
-    def _first_tries(self, batches):
-        if batches:
-            raise OperationalError("canceling statement due to lock timeout")
-        return batches
+def times_out(limits: Limits, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
+    """The statement after a claim: another transaction has locked a row for too long."""
+    if batches:
+        raise OperationalError("canceling statement due to lock timeout")
+    return batches
 
 
-def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(broker, worker):
+def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(broker, worker, monkeypatch):
+    monkeypatch.setattr(Limits, "_without_slowed_retries", times_out)
     listener = Listener(nodes.new_node_id())
-    dispatcher = Interrupted("test", broker.publish, listener)
+    dispatcher = Dispatcher("test", broker.publish, listener)
     dispatcher.run_once(anybodys(), conf().SHARDS)
     schedule("T_QUIET", "a")
     dispatcher.wake()
@@ -507,19 +508,19 @@ def test_how_far_ahead_is_claimed_follows_what_the_way_to_a_start_took_and_is_bo
             TaskBatch.objects.filter(batch_no__in=list(last.values_list("batch_no", flat=True))).update(
                 claimed_at=F("started_at") - way
             )
-    sizes, lead = BatchSizes(), Lead()
+    sizes, ahead = BatchSizes(), ClaimAhead()
     sizes.refresh()
 
-    lead.note_way(sizes.way)
-    measured = lead.seconds
-    lead.note_round(0.004)
-    along = lead.along
-    lead.note_claim(3600.0)
-    lead.note_round(3600.0)
+    ahead.note_way(sizes.way)
+    measured = ahead.seconds
+    ahead.note_round(0.004)
+    included = ahead.included
+    ahead.note_claim(3600.0)
+    ahead.note_round(3600.0)
 
     assert measured == pytest.approx(0.009 + 2 * 0.001)
-    assert along == pytest.approx(2 * 0.0024)
-    assert (lead.seconds, lead.seconds + lead.along) == (MOST_WAY_SECONDS, MOST_SECONDS)
+    assert included == pytest.approx(2 * 0.0024)
+    assert (ahead.seconds, ahead.seconds + ahead.included) == (MOST_WAY_SECONDS, MOST_SECONDS)
 
 
 @pytest.mark.parametrize("backlog", [set(), {"low"}], ids=["free slots", "a backlog"])
@@ -529,7 +530,8 @@ def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlo
     claims_far_ahead(dispatcher, monkeypatch)
     soon, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (900, 7200))
     dispatcher.run_once()
-    dispatcher._dispatcher._backlog |= backlog
+    for lane in backlog:
+        dispatcher._dispatcher._claims._backlog.note_full_claim(lane)
 
     dispatcher.run_once()
 
@@ -538,7 +540,7 @@ def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlo
 
 def test_what_is_overdue_takes_nothing_along_for_which_a_slot_would_wait(dispatcher, worker, monkeypatch):
     claims_far_ahead(dispatcher, monkeypatch)
-    dispatcher._dispatcher._lead.note_round(3000.0)
+    dispatcher._dispatcher._claims._estimates.claim_ahead.note_round(3000.0)
     overdue, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (0, 2700))
     ScheduleTask.objects.filter(id=overdue).update(due_at=timezone.now() - timedelta(hours=1))
     dispatcher.run_once()
@@ -553,7 +555,7 @@ def test_what_is_due_before_the_next_claim_would_be_through_comes_along_with_one
     dispatcher, worker, broker, monkeypatch, first
 ):
     claims_far_ahead(dispatcher, monkeypatch)
-    dispatcher._dispatcher._lead.note_round(3000.0)
+    dispatcher._dispatcher._claims._estimates.claim_ahead.note_round(3000.0)
     ids = [schedule("T_QUIET", delay, delay=delay).task_id for delay in (first, 2700, 7200) if delay]
     dispatcher.run_once()
 
@@ -579,9 +581,9 @@ def test_what_takes_long_is_claimed_ahead_by_itself_since_the_next_would_be_late
 
 def claims_far_ahead(dispatcher: Dispatching, monkeypatch) -> None:
     """Half an hour, by what the way to a worker takes; never more than an hour."""
-    monkeypatch.setattr(lead_module, "MOST_WAY_SECONDS", 3600.0)
-    monkeypatch.setattr(lead_module, "MOST_SECONDS", 3600.0)
-    dispatcher._dispatcher._lead.note_way(1800.0)
+    monkeypatch.setattr(claim_ahead_module, "MOST_WAY_SECONDS", 3600.0)
+    monkeypatch.setattr(claim_ahead_module, "MOST_SECONDS", 3600.0)
+    dispatcher._dispatcher._claims._estimates.claim_ahead.note_way(1800.0)
 
 
 def test_what_has_a_limit_is_not_claimed_ahead(dispatcher, worker, monkeypatch):

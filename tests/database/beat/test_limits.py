@@ -335,7 +335,7 @@ def test_a_limit_that_another_beat_declared_is_known_soon(settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 3600.0}
     TypeLimit.objects.all().delete()
     fleet = Fleet()
-    fleet._dispatcher._gates._declared = True  # its code is older than the limit
+    fleet._dispatcher._limits.gates._declared = True  # its code is older than the limit
     fleet.look()
     declare_limits(REGISTRY)
     task = schedule("T_THREE", "a")
@@ -347,16 +347,16 @@ def test_the_look_that_reads_a_new_limit_sees_what_is_due_under_it():
     TypeLimit.objects.all().delete()
     fleet = Fleet()
     dispatcher = fleet._dispatcher
-    dispatcher._gates._declared = True
+    dispatcher._limits.gates._declared = True
     fleet.look()
     declare_limits(REGISTRY)
     schedule("T_THREE", "a")
-    assert dispatcher._gates._due == {}
+    assert dispatcher._limits.gates._due == {}
 
-    dispatcher._all_at = -inf  # LOOK_SECONDS later
-    dispatcher._look_ahead()
+    dispatcher._scanner._positions._full_scan_at = -inf  # LOOK_SECONDS later
+    dispatcher._scan_ahead()
 
-    assert [task_type for task_type, _ in dispatcher._gates._due] == ["T_THREE"]
+    assert [task_type for task_type, _ in dispatcher._limits.gates._due] == ["T_THREE"]
 
 
 def test_what_gates_go_by_is_read_after_two_seconds_however_seldom_all_is_looked_at(settings):
@@ -365,21 +365,21 @@ def test_what_gates_go_by_is_read_after_two_seconds_however_seldom_all_is_looked
     fleet.look()
     TypeLimit.objects.filter(task_type="T_THREE").update(max_running=None)
     dispatcher = fleet._dispatcher
-    dispatcher._look_ahead()
-    assert dispatcher._gates.meters("T_THREE")
+    dispatcher._scan_ahead()
+    assert dispatcher._limits.gates.meters("T_THREE")
 
-    dispatcher._gates._read_at -= 2.0
-    dispatcher._look_ahead()
+    dispatcher._limits.gates._read_at -= 2.0
+    dispatcher._scan_ahead()
 
-    assert not dispatcher._gates.meters("T_THREE")
+    assert not dispatcher._limits.gates.meters("T_THREE")
 
 
 def test_a_quiet_look_is_one_statement_with_all_that_a_beat_asks(django_assert_num_queries):
     TypeLimit.objects.all().delete()
     fleet = Fleet()
-    fleet._dispatcher._gates._declared = True
+    fleet._dispatcher._limits.gates._declared = True
     fleet.look()
-    fleet._dispatcher._all_at = -inf
+    fleet._dispatcher._scanner._positions._full_scan_at = -inf
 
     with django_assert_num_queries(1):
         look = fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
@@ -391,19 +391,19 @@ def test_a_gate_opens_when_the_next_token_is_there_and_not_a_whole_one_later():
     TypeLimit.objects.filter(task_type="T_RATED").update(rate=0.001, burst=1, permits=0.9)
     many("T_RATED", 2)
     fleet = Fleet()
-    fleet._dispatcher._gates._declared = True
+    fleet._dispatcher._limits.gates._declared = True
 
     fleet.look()
 
     # A tenth of a token: a hundred seconds, and not a thousand.
-    assert 50 < fleet._dispatcher._gates._opens["T_RATED"] - time.monotonic() <= 100
+    assert 50 < fleet._dispatcher._limits.gates._opens["T_RATED"] - time.monotonic() <= 100
 
 
 def test_a_gate_behind_which_tasks_run_long_is_asked_less_and_less_often():
     many("T_SERIAL", 2)
     fleet = Fleet()
     assert fleet.look().wait_seconds <= 0.02
-    gates = fleet._dispatcher._gates
+    gates = fleet._dispatcher._limits.gates
     gates._opens.clear()
     fleet.look()
     gates._closed_since["T_SERIAL"] -= 60
@@ -439,7 +439,7 @@ def test_what_has_no_limit_any_more_leaves_room_for_what_never_had_one():
     TypeLimit.objects.filter(task_type="T_THREE").update(max_running=None)
     schedule_many("T_QUIET", [{"key": n} for n in range(100)])
     fleet = Fleet()
-    fleet._dispatcher._gates._declared = True
+    fleet._dispatcher._limits.gates._declared = True
     fleet.look()
 
     for _ in range(4):
@@ -487,7 +487,7 @@ def test_a_claim_under_a_limit_that_fails_leaves_the_others_on_their_way():
     many("T_THREE", 3)
     fleet = Fleet()
     fleet._dispatcher.run_once(anybodys(), conf().SHARDS)
-    fleet._dispatcher._limited_first = True
+    fleet._dispatcher._limits._limited_first = True
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE punctual_type_limit RENAME TO punctual_type_limit_gone")
     try:

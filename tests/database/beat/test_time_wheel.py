@@ -10,7 +10,7 @@ from tasks_app.client import cancel, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
-from tasks_app.engine.beat import lead, time_wheel
+from tasks_app.engine.beat import claim_ahead, time_wheel
 from tasks_app.engine.beat.dispatcher import Dispatcher
 from tasks_app.engine.beat.listener import Listener
 from tasks_app.lifecycle import claim
@@ -33,7 +33,7 @@ def _world(settings, monkeypatch):
     nodes.report_worker(nodes.new_node_id(), "w1", 1, list(LANES))
     monkeypatch.setattr(time_wheel, "LEAST", SIZE)
     monkeypatch.setattr(time_wheel, "MOST_SECONDS", 10 * 3600.0)
-    monkeypatch.setattr(lead, "MOST_WAY_SECONDS", 10 * 3600.0)
+    monkeypatch.setattr(claim_ahead, "MOST_WAY_SECONDS", 10 * 3600.0)
     monkeypatch.setattr(claim, "COUNT_WITHIN_SECONDS", 10 * 3600.0)
 
 
@@ -46,7 +46,7 @@ def published() -> list[ClaimedBatch]:
 def dispatcher(published):
     listener = Listener(nodes.new_node_id())
     dispatcher = Dispatcher("test", published.extend, listener)
-    dispatcher._wheel._row = ROW_SECONDS
+    dispatcher._claims.masses._wheel._row = ROW_SECONDS
     yield dispatcher
     listener.close()
 
@@ -67,7 +67,7 @@ def states(ids: list[int]) -> set[str]:
 
 def moment_is_near(dispatcher: Dispatcher) -> None:
     """By what the way to a worker takes from now on."""
-    dispatcher._lead.note_way(9 * 3600.0)
+    dispatcher._claims._estimates.claim_ahead.note_way(9 * 3600.0)
 
 
 def test_it_is_claimed_before_its_moment_and_published_when_that_is_near(dispatcher, published):
@@ -86,7 +86,7 @@ def test_it_is_claimed_before_its_moment_and_published_when_that_is_near(dispatc
 def test_it_is_claimed_although_the_beat_thinks_it_is_later_than_it_is(dispatcher):
     ids = mass_in(3000)
     dispatcher.run_once(anybodys(), conf().SHARDS)
-    dispatcher._clock._offset += 10.0  # the middle of what its answers allow, which is wrong by half of them
+    dispatcher._lanes.clock._offset += 10.0  # the middle of what its answers allow, which is wrong by half of them
 
     dispatcher.run_once(anybodys(), conf().SHARDS)
 
@@ -165,7 +165,7 @@ def test_what_is_published_of_it_waits_for_a_slot_as_anything_does(dispatcher, p
 
     schedule_many("T_QUIET", [{"key": f"due {n}"} for n in range(40)])
     dispatcher.wake()
-    dispatcher._look_ahead()
+    dispatcher._scan_ahead()
     moment_is_near(dispatcher)
     dispatcher.run_once(anybodys(), conf().SHARDS)
 
@@ -192,7 +192,7 @@ def test_a_beat_that_has_no_shard_left_publishes_what_it_holds(dispatcher, publi
 def test_there_is_time_to_claim_it(settings, monkeypatch, row_seconds, size):
     monkeypatch.undo()
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCH_MAX": 2_000}
-    one = time_wheel.TimeWheel(lead.Lead())
+    one = time_wheel.TimeWheel(claim_ahead.ClaimAhead())
     one._row = row_seconds
     view = LaneView("default", 1_000.0, 0, 2, size)
 
@@ -201,7 +201,7 @@ def test_there_is_time_to_claim_it(settings, monkeypatch, row_seconds, size):
 
 
 def test_one_whose_rows_somebody_has_locked_is_left_until_it_is_due():
-    one, view = time_wheel.TimeWheel(lead.Lead()), LaneView("default", 1e9, 0, 2, 16_000)
+    one, view = time_wheel.TimeWheel(claim_ahead.ClaimAhead()), LaneView("default", 1e9, 0, 2, 16_000)
 
     one.note_claim(view, [], 0.1)
 
@@ -236,7 +236,7 @@ def test_what_was_given_back_is_due_again_and_its_batch_is_nobodys(dispatcher, p
     look(dispatcher)
 
     return_unstarted(["test"])
-    dispatcher.hand_out_all()
+    dispatcher.publish_held()
 
     assert states(ids) == {"INIT"}
     assert published and [start(batch.batch_no, "w") for batch in published] == [None] * len(published)

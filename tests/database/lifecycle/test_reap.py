@@ -1,4 +1,4 @@
-"""What a dead worker, a lost message or a lost lease leaves behind is due again, and who is to blame."""
+"""After a dead worker, a lost message or an expired lease tasks are due again; one that ran alone has failed once."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def lost_batch(*keys, started: bool, **options):
-    """A batch of these tasks whose lease ran out."""
+    """A batch of these tasks whose lease has expired."""
     ids = [p.task_id for p in schedule_many("T_QUIET", [{"key": key} for key in keys], **options)]
     (batch,) = claim_due()
     begun = start(UUID(batch.batch_no), "a worker") if started else None
@@ -45,7 +45,7 @@ def test_a_batch_never_started_is_due_again_and_uses_no_retry():
     assert batch_row(batch).finished_at is not None
 
 
-def test_tasks_lost_in_company_are_tried_alone_and_use_no_retry():
+def test_tasks_lost_in_one_batch_are_tried_alone_and_use_no_retry():
     ids, _, _ = lost_batch("a", "b", "c", started=True)
 
     reap()
@@ -67,7 +67,7 @@ def test_a_task_lost_while_alone_has_failed_once():
     assert (attempt.task_id, attempt.attempt, attempt.error_code, attempt.worker) == (task_id, 1, "LOST", "a worker")
 
 
-def test_a_task_lost_alone_for_the_last_time_is_dead_with_a_dead_letter():
+def test_a_task_lost_alone_for_the_last_time_is_dead_and_in_the_dlq():
     (task_id,), _, _ = lost_batch("a", started=True, max_retry=0)
 
     reap()
@@ -86,7 +86,7 @@ def test_a_rolling_task_lost_for_the_last_time_rolls():
     assert rolled.due_at - rolled.finish_time > timedelta(days=2, hours=23)
 
 
-def test_a_handlers_own_delays_hold_for_lost_tasks_too():
+def test_a_handlers_own_delays_apply_to_lost_tasks():
     ids = [schedule("T_PLAIN", "a").task_id]  # backoff=[0.1, …]
     (batch,) = claim_due()
     start(UUID(batch.batch_no), "w")
@@ -113,8 +113,7 @@ def declare():
 
 
 def delay_after_loss(task_type: str, attempt: int = 0, *, known: bool = True) -> float:
-    """How long a task that fails by the loss of its worker waits for its next try; a beat reaps it that may not know
-    its type."""
+    """Seconds until the next try of a task whose worker died. `known`: the beat that reaps it has its handler."""
     task_id = schedule(task_type, "a", max_retry=100).task_id
     ScheduleTask.objects.filter(id=task_id).update(attempt=attempt)
     (batch,) = claim_due()
@@ -128,14 +127,14 @@ def delay_after_loss(task_type: str, attempt: int = 0, *, known: bool = True) ->
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_another_default_back_off_holds_for_lost_tasks_too(monkeypatch, declare, known):
+def test_another_default_back_off_applies_to_lost_tasks(monkeypatch, declare, known):
     monkeypatch.setattr(retry, "DEFAULT_BACKOFF", retry.Backoff(base=70.0, cap=1000.0))
     declare("T_DEFAULT")
 
     assert delay_after_loss("T_DEFAULT", attempt=1, known=known) == pytest.approx(280, abs=1)
 
 
-def test_the_tenth_delay_is_not_the_last_that_holds_for_lost_tasks(declare):
+def test_the_twelfth_delay_of_a_list_applies_to_lost_tasks(declare):
     declare("T_MANY_DELAYS", backoff=[1.0] * 11 + [500])
 
     assert delay_after_loss("T_MANY_DELAYS", attempt=11) == pytest.approx(500, abs=1)
@@ -150,7 +149,7 @@ def test_delays_may_be_whole_numbers(declare, delays):
     )
 
 
-def test_what_was_cancelled_meanwhile_stays_cancelled():
+def test_a_task_cancelled_before_the_reaper_stays_cancelled():
     from tasks_app.client import cancel
 
     ids, _, _ = lost_batch("a", "b", started=True)
@@ -190,14 +189,14 @@ def test_a_reaped_batch_can_not_be_started():
     assert start(UUID(batch.batch_no), "late") is None
 
 
-def test_a_heartbeat_of_a_reaped_batch_says_so():
+def test_a_heartbeat_of_a_reaped_batch_returns_nothing():
     (task_id,), batch, _ = lost_batch("a", started=True)
     reap()
 
     assert heartbeat(UUID(batch.batch_no), [task_id]) is None
 
 
-def test_a_heartbeat_keeps_the_reaper_away_and_names_what_is_gone():
+def test_a_heartbeat_renews_the_lease_and_names_tasks_that_are_gone():
     from tasks_app.client import cancel
 
     ids, batch, _ = lost_batch("a", "b", started=True)
@@ -207,7 +206,7 @@ def test_a_heartbeat_keeps_the_reaper_away_and_names_what_is_gone():
     assert reap() == []
 
 
-def test_a_batch_of_which_nothing_is_left_is_finished_by_its_start():
+def test_a_start_finishes_a_batch_without_tasks():
     from tasks_app.client import cancel
 
     schedule("T_QUIET", "a")
@@ -220,7 +219,7 @@ def test_a_batch_of_which_nothing_is_left_is_finished_by_its_start():
     assert batch_row(batch).finished_at is not None
 
 
-def test_the_net_finds_running_rows_that_no_batch_holds():
+def test_a_running_row_without_a_batch_is_found_and_due_again():
     task = schedule("T_QUIET", "a")
     held = schedule("T_QUIET", "b")
     claim_due(size=1)
@@ -231,7 +230,7 @@ def test_the_net_finds_running_rows_that_no_batch_holds():
     assert row(task.task_id).due_at == row(task.task_id).execute_time
 
 
-def test_a_second_reap_finds_nothing_more():
+def test_a_second_reap_finds_nothing():
     lost_batch("a", started=True)
 
     assert len(reap()) == 1

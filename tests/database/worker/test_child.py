@@ -12,7 +12,7 @@ from django.db import connection, connections
 from tasks_app.client import schedule
 from tasks_app.engine import celery_app
 from tasks_app.engine.worker import process, shutdown
-from tasks_app.engine.worker.executor import put_away_tools
+from tasks_app.engine.worker.executor import stop_threads
 from tasks_app.engine.worker.process import leave_parents_connections
 from tasks_app.models import Node
 from tests.support.engine import run_due
@@ -65,7 +65,7 @@ def test_the_threads_beside_guarded_batches_can_be_ended_and_are_begun_again_for
         schedule("T_QUIET", key)
         run_due(guarded=True)
         assert beside() == {"punctual-watchdog", "punctual-heart"}
-        put_away_tools()
+        stop_threads()
         assert beside() == set()
 
 

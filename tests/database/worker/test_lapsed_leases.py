@@ -51,7 +51,7 @@ def lapse(run: BatchRun) -> None:
 
 
 def execute(run: BatchRun) -> None:
-    executor._execute(run, executor._tools().interrupter)
+    executor._execute(run, executor._threads().interrupter)
 
 
 def states(ids: list[int]) -> set[tuple[str, int]]:

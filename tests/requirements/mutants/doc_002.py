@@ -154,5 +154,5 @@ MUTANTS = [
     Mutant("002 §22 shards", _KNOBS, "SHARDS: int = 16", "SHARDS: int = 8"),
     Mutant("002 §22 wheel", "tasks_app/engine/beat/time_wheel.py", "LEAST = 1_000", "LEAST = 1_001"),
     Mutant("002 §22 wheel", "tasks_app/engine/beat/time_wheel.py", "MOST_SECONDS = 0.4", "MOST_SECONDS = 0.5"),
-    Mutant("002 §22 ahead", "tasks_app/engine/beat/lead.py", "MOST_SECONDS = 0.050", "MOST_SECONDS = 0.500"),
+    Mutant("002 §22 ahead", "tasks_app/engine/beat/claim_ahead.py", "MOST_SECONDS = 0.050", "MOST_SECONDS = 0.500"),
 ]

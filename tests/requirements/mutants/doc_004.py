@@ -3,7 +3,8 @@
 from tests.requirements.mutants import Mutant
 
 WAKEUP = "tasks_app/engine/wakeup.py"
-DISPATCHER = "tasks_app/engine/beat/dispatcher.py"
+CLAIMS = "tasks_app/engine/beat/claims.py"
+LANE_VIEWS = "tasks_app/engine/beat/lane_views.py"
 
 MUTANTS = [
     Mutant("004 §1 a task of an hour ahead", WAKEUP, "if due < far for word", "if True for word"),
@@ -28,7 +29,7 @@ MUTANTS = [
     ),
     Mutant(
         "004 §2 one claim",
-        DISPATCHER,
+        CLAIMS,
         "or 2 * sum(batch.size for batch in batches) >= asked:",
         "or batches:",
     ),
@@ -40,14 +41,14 @@ MUTANTS = [
     ),
     Mutant(
         "004 §4 handled until none is due",
-        DISPATCHER,
-        "return LOCKED_POLL_SECONDS if view.lane in empty_handed else 0.0",
+        LANE_VIEWS,
+        "return LOCKED_POLL_SECONDS if view.lane in locked else 0.0",
         "return LOCKED_POLL_SECONDS",
     ),
     Mutant("004 §4 the timer", "tasks_app/conf/knobs.py", "LOOK_SECONDS: float = 1.0", "LOOK_SECONDS: float = 2.0"),
     Mutant(
         "004 §4 the timer ends at the next task",
-        DISPATCHER,
+        LANE_VIEWS,
         "return min(view.next_due - now, longest)",
         "return longest",
     ),

@@ -1,4 +1,4 @@
-"""The plain rules: back-off, lateness, clock, lanes, handlers' options."""
+"""Rules without a database: back-off, lateness, clock, shards, options of handlers."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -36,7 +36,7 @@ def test_a_list_of_delays_is_taken_exactly_and_its_last_one_repeats():
 
 
 @pytest.mark.parametrize("backoff", [[], [-1], ["soon"], 5, [float("nan")], [1e15]])
-def test_a_back_off_that_makes_no_sense_is_refused(backoff):
+def test_an_invalid_list_of_delays_is_refused(backoff):
     with pytest.raises(InvalidConfiguration, match="backoff"):
         policy_from(backoff)
 
@@ -56,13 +56,13 @@ def test_a_back_off_that_makes_no_sense_is_refused(backoff):
         {"jitter": (2, 1)},
     ],
 )
-def test_a_doubling_back_off_that_makes_no_sense_is_refused(options):
-    """One that PostgreSQL can't add to a time would stop the reaper for everybody."""
+def test_invalid_options_of_a_back_off_are_refused(options):
+    """A delay that PostgreSQL can't add to a time would stop the reaper for all tasks."""
     with pytest.raises(InvalidConfiguration, match="base, cap and jitter must be"):
         Backoff(**options)
 
 
-def test_a_list_of_delays_brings_its_own_number_of_retries():
+def test_a_list_of_delays_sets_the_number_of_retries():
     @handler("UNIT_LIST", backoff=[1, 2, 4, 8])
     def run(task): ...
 
@@ -84,7 +84,7 @@ def test_a_list_of_delays_brings_its_own_number_of_retries():
         ({"concurrency": 0}, "concurrency=0 must be a whole number from 1 to 256"),
     ],
 )
-def test_options_out_of_range_are_refused_where_they_are_written(options, words):
+def test_a_handler_with_an_option_out_of_range_is_refused(options, words):
     with pytest.raises(InvalidConfiguration, match=words):
         handler("UNIT_BAD", **options)
 
@@ -117,7 +117,7 @@ def test_two_handlers_of_one_name_are_refused():
         {"batch": True, "apply": print},
     ],
 )
-def test_options_that_contradict_each_other_are_named(options):
+def test_contradicting_options_are_named(options):
     plain = {"concurrency": 1, "transactional": False, "batch": False, "apply": None}
     one = Handler("X", print, 1.0, 0, Backoff(), "default", **(plain | options))
 
@@ -159,7 +159,7 @@ def test_a_histogram_counts_each_value_in_its_bucket(latenesses):
 
 
 @pytest.mark.parametrize("limit", [1_000.0, 2_000.0])
-def test_what_starts_within_1_s_or_2_s_is_never_counted_as_later(limit):
+def test_a_start_within_1_s_or_2_s_is_not_counted_as_later(limit):
     within, later = ([ms] * 10 for ms in (limit, limit + 1))
 
     assert lateness.percentile_ms(lateness.histogram(within), 0.95) == limit
@@ -170,7 +170,7 @@ def test_no_tasks_have_no_percentile():
     assert lateness.percentile_ms([0] * lateness.BUCKETS, 0.5) is None
 
 
-def test_the_database_clock_goes_on_by_itself():
+def test_the_database_clock_runs_between_answers():
     clock = DatabaseClock()
     then = datetime(2030, 1, 1, tzinfo=UTC).timestamp()
     asked = time.monotonic()
@@ -179,9 +179,9 @@ def test_the_database_clock_goes_on_by_itself():
     assert then <= clock.now() <= then + (time.monotonic() - asked) + 0.001
 
 
-def test_the_database_clock_is_what_all_answers_allow_until_it_is_set():
+def test_the_database_clock_combines_answers_until_the_clock_is_set():
     clock = DatabaseClock()
-    for read, answered in ((0.0001, 0.003), (0.0029, 0.003)):  # a clock read at the beginning, and one at the end
+    for read, answered in ((0.0001, 0.003), (0.0029, 0.003)):  # read at the start of a statement, and at its end
         asked = time.monotonic()
         clock.learn(1e9 + asked + read, asked, asked + answered)
     both = clock.now() - time.monotonic()
@@ -194,13 +194,13 @@ def test_the_database_clock_is_what_all_answers_allow_until_it_is_set():
     assert set_back == pytest.approx(1e9 - 3600, abs=0.001)
 
 
-def test_a_clock_that_was_never_set_says_so():
+def test_a_clock_without_an_answer_raises_an_error():
     with pytest.raises(RuntimeError, match="never asked"):
         DatabaseClock().now()
 
 
 @pytest.mark.parametrize("after", [-1, float("nan"), float("inf"), 1e300])
-def test_a_retry_delay_that_makes_no_sense_is_refused(after):
+def test_an_invalid_retry_delay_is_refused(after):
     with pytest.raises(InvalidTask, match="zero or more seconds"):
         RetryableError("x", after=after)
 
@@ -210,7 +210,7 @@ def test_a_retry_delay_may_be_a_timedelta():
 
 
 @pytest.mark.parametrize("until", [datetime(2030, 1, 1), "tomorrow", None])  # noqa: DTZ001
-def test_snooze_wants_an_aware_datetime(until):
+def test_snooze_needs_an_aware_datetime(until):
     with pytest.raises(InvalidTask, match="aware datetime"):
         Snooze(until)
 
