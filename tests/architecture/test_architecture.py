@@ -85,6 +85,7 @@ WITH_OTHER_DATABASES = {
     "tasks_app/conf/rules.py",
     "tasks_app/database.py",
     "tasks_app/database_checks.py",
+    "tasks_app/earlier_checkout.py",
     "tasks_app/engine/operations/celery_beat_tables.py",
     "tasks_app/engine/worker/process.py",
     "tasks_app/engine/worker/sync_threads.py",

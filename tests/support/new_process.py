@@ -71,7 +71,7 @@ STAYS = {
     "tasks_app.engine.worker.callbacks.clerk": {"_the_clerk": "conftest.py puts the tools away"},
     "tasks_app.engine.worker.callbacks.switchboard": {"_the_switchboard": "its threads wait for the calls of any test"},
     "tasks_app.engine.worker.event_loop": {"_the_loop": "conftest.py puts the tools away"},
-    "tasks_app.engine.worker.executor": {"_the_tools": "conftest.py puts the tools away"},
+    "tasks_app.engine.worker.executor": {"_the_threads": "conftest.py stops the threads"},
     "tasks_app.engine.worker.process": dict.fromkeys(("_inherited", "_is_ours", "_reporter"), "only in a real worker"),
     "tasks_app.engine.worker.sentry": {"_told": "belongs to the scope that was told"},
     "tasks_app.engine.worker.shutdown": {"_flag": "tests reset it"},
