@@ -145,17 +145,10 @@ def test_celery_names_an_app_that_is_not_there_and_an_import_that_fails(shop):
     )
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ("'redis://user:secret@host/0'", "PUNCTUAL is a str; it must be a dict from names to values."),
-        ("{'REAP_SECONDS': 'soon'}", "PUNCTUAL[\"REAP_SECONDS\"] is 'soon'; it must be a number."),
-    ],
-)
-def test_a_wrong_setting_is_a_system_check_error(shop, given, words):
-    said = shop.python("manage.py", "check", SHOP_PUNCTUAL=given)
+def test_a_wrong_setting_is_a_system_check_error(shop):
+    said = shop.python("manage.py", "check", SHOP_PUNCTUAL="'redis://user:secret@host/0'")
 
-    assert f"?: (punctual.E001) {words}" in said
+    assert "?: (punctual.E001) PUNCTUAL is a str; it must be a dict from names to values." in said
     assert "Traceback" not in said
     assert "secret" not in said
 
