@@ -1,5 +1,7 @@
 """What an operator does with jobs in the browser: make one, see when it fires, pause it, ask why."""
 
+import re
+
 import httpx
 from playwright.sync_api import expect
 
@@ -25,6 +27,7 @@ def test_a_job_is_made_and_seen(walk):
     walk.fill(page.get_by_label("Reason"), "wanted")
     walk.click(page.get_by_role("button", name="Save"))
 
+    expect(page).to_have_url(re.compile(r"/jobdefinition/\d+/change/"))  # the form shows its schedule, too
     expect(page.get_by_text("At 09:00 on Monday, Europe/Berlin time")).to_be_visible()
     assert JobDefinition.objects.get().status == "ACTIVE"
 

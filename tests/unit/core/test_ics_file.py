@@ -1,6 +1,5 @@
 """Days off from iCalendar files: what is read, what is left out and said so, and what is no such file."""
 
-import resource
 from contextlib import suppress
 from datetime import date, timedelta
 
@@ -231,7 +230,6 @@ def test_the_largest_file_is_read_or_refused_within_a_second(file):
     assert 0.8 * MOST_BYTES < len(content) <= MOST_BYTES
 
     def work() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (1, 2))  # of a process that has just been forked
         with suppress(InvalidTask):
             read_days(content, TODAY, years=50)
 
