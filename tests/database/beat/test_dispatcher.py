@@ -1,4 +1,4 @@
-"""The dispatcher: claims what is due and no more than workers will start, and waits no longer than it may."""
+"""The dispatcher: claims due tasks, no more than workers will start, and waits no longer than allowed."""
 
 from datetime import timedelta
 
@@ -52,7 +52,7 @@ class Dispatching:
         self._listener = listener
 
     def run_once(self):
-        """As the beat does: a signal first, then the look."""
+        """As the beat does: read a signal, then poll."""
         if self._listener.wait(0) is Woken.TASKS:
             self._dispatcher.wake()
         return self._dispatcher.run_once(anybodys(), conf().SHARDS)
@@ -75,7 +75,7 @@ def dispatcher(broker):
 
 @pytest.fixture
 def worker(settings):
-    """A live worker with two slots in every lane, which does not fall silent while a busy machine gets on."""
+    """A live worker with two slots in every lane, alive for the whole test on a slow machine."""
     settings.PUNCTUAL = settings.PUNCTUAL | {"NODE_TTL_SECONDS": 3600.0}
     nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "deferred", "backfill"])
 
@@ -87,7 +87,7 @@ def times_out(limits: Limits, batches: list[ClaimedBatch]) -> list[ClaimedBatch]
     return batches
 
 
-def test_one_that_has_claimed_and_fails_before_it_publishes_is_in_doubt(broker, worker, monkeypatch):
+def test_an_error_between_claim_and_publish_leaves_the_dispatcher_in_doubt(broker, worker, monkeypatch):
     monkeypatch.setattr(Limits, "_without_slowed_retries", times_out)
     listener = Listener(nodes.new_node_id())
     dispatcher = Dispatcher("test", broker.publish, listener)
@@ -113,19 +113,19 @@ def read_of(*indexes: str) -> int:
         return cursor.fetchone()[0]
 
 
-def look_until_idle(dispatcher, most: int = 50):
-    """Look as the beat does, without its waits, until there is nothing to do at once."""
+def poll_until_idle(dispatcher, most: int = 50):
+    """Poll as the beat does, without its waits, until there is nothing to do at once."""
     for _ in range(most):
-        look = dispatcher.run_once()
-        if look.wait_seconds > 0:
-            return look
-    raise AssertionError(f"still busy after {most} looks")
+        poll = dispatcher.run_once()
+        if poll.wait_seconds > 0:
+            return poll
+    raise AssertionError(f"still busy after {most} polls")
 
 
-def test_what_is_due_is_claimed_and_published(dispatcher, broker, worker):
+def test_due_tasks_are_claimed_and_published(dispatcher, broker, worker):
     tasks = [schedule("T_QUIET", "a"), schedule("T_PLAIN", "b", lane="critical")]
 
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     assert {row(t.task_id).status for t in tasks} == {"RUNNING"}
     assert {(b.lane, b.task_type, b.size) for b in broker.batches} == {
@@ -140,7 +140,7 @@ def test_a_batch_holds_one_lane_and_one_type(dispatcher, broker, worker):
         schedule("T_PLAIN", n)
         schedule("T_QUIET", f"low{n}", lane="low")
 
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     assert sorted((b.lane, b.task_type, b.size) for b in broker.batches) == [
         ("default", "T_PLAIN", 4),
@@ -149,47 +149,47 @@ def test_a_batch_holds_one_lane_and_one_type(dispatcher, broker, worker):
     ]
 
 
-def test_a_look_does_not_step_over_what_the_looks_before_it_have_claimed(dispatcher, worker):
+def test_a_scan_does_not_step_over_rows_that_earlier_polls_claimed(dispatcher, worker):
     """As long as an older snapshot may need the claimed rows, their entries stay at the front of the index."""
     schedule_many("T_QUIET", [{"key": n} for n in range(400)])
     with psycopg.connect(connection.connection.info.dsn) as reader:
         reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         reader.execute("SELECT count(*) FROM punctual_task")
         while ScheduleTask.objects.filter(status="INIT").exists():
-            look_until_idle(dispatcher)
+            poll_until_idle(dispatcher)
             TaskBatch.objects.update(started_at=Now())  # there is room again
-        look_until_idle(dispatcher)
+        poll_until_idle(dispatcher)
         before = read_of("punctual_task_entry", "punctual_task_wait")
 
-        look_until_idle(dispatcher)
+        poll_until_idle(dispatcher)
 
         assert read_of("punctual_task_entry", "punctual_task_wait") - before < 100
 
 
-def test_a_look_does_not_step_over_the_batches_of_a_minute_ago(dispatcher, worker):
+def test_a_scan_does_not_step_over_the_batches_of_a_minute_ago(dispatcher, worker):
     """Every start and every heartbeat leaves an entry of its batch behind."""
     schedule_many("T_QUIET", [{"key": n} for n in range(400)])
     with psycopg.connect(connection.connection.info.dsn) as reader:
         reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         reader.execute("SELECT count(*) FROM punctual_task")
         while ScheduleTask.objects.filter(status="INIT").exists():
-            look_until_idle(dispatcher)
+            poll_until_idle(dispatcher)
             TaskBatch.objects.update(started_at=Now())
             for seconds in range(20):
                 TaskBatch.objects.update(lease_until=F("lease_until") + timedelta(seconds=seconds))
-        look_until_idle(dispatcher)
+        poll_until_idle(dispatcher)
         before = read_of("punctual_batch_open", "punctual_batch_waiting")
 
-        look_until_idle(dispatcher)
+        poll_until_idle(dispatcher)
 
         assert read_of("punctual_batch_open", "punctual_batch_waiting") - before < 20
 
 
-def test_what_is_due_before_the_last_look_is_found_without_a_signal_too(dispatcher, worker):
+def test_a_task_due_before_the_last_scan_is_found_without_a_signal(dispatcher, worker):
     task = schedule("T_QUIET", "a", delay=3600)
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
     while dispatcher.wait(0.1):  # signals of before
-        look_until_idle(dispatcher)
+        poll_until_idle(dispatcher)
     make_due(task.task_id)
 
     wait_until(lambda: dispatcher.run_once() and row(task.task_id).status == "RUNNING")
@@ -198,7 +198,7 @@ def test_what_is_due_before_the_last_look_is_found_without_a_signal_too(dispatch
 def test_without_a_live_worker_nothing_is_claimed(dispatcher, broker):
     task = schedule("T_QUIET", "a")
 
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     assert row(task.task_id).status == "INIT"
     assert broker.batches == []
@@ -208,26 +208,26 @@ def test_a_worker_that_has_been_silent_for_too_long_counts_as_none(dispatcher, b
     Node.objects.update(seen_at=Now() - timedelta(seconds=conf().NODE_TTL_SECONDS + 1))
     schedule("T_QUIET", "a")
 
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     assert broker.batches == []
 
 
-def test_what_another_beat_has_claimed_takes_no_room_from_this_one(dispatcher, broker, worker):
+def test_batches_of_another_beat_take_no_room_from_this_one(dispatcher, broker, worker):
     schedule_many("T_QUIET", [{"key": n} for n in range(2000)])
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
     before = len(broker.batches)
     TaskBatch.objects.update(dispatcher="another beat")
 
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     assert len(broker.batches) == 2 * before > 0
 
 
-def test_claimed_but_not_started_stays_bounded_and_the_rest_can_still_be_moved(dispatcher, broker, worker):
+def test_few_batches_wait_for_a_start_and_the_other_tasks_can_still_be_rescheduled(dispatcher, broker, worker):
     schedule_many("T_QUIET", [{"key": n} for n in range(2000)])
 
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     bound = 2 * conf().BATCHES_AHEAD
     assert TaskBatch.objects.filter(started_at__isnull=True).count() == bound
@@ -235,31 +235,31 @@ def test_claimed_but_not_started_stays_bounded_and_the_rest_can_still_be_moved(d
     assert ScheduleTask.objects.filter(status="INIT").count() >= 1900
 
 
-def test_a_batch_that_nobody_starts_is_counted_however_many_come_and_go_after_it(dispatcher, broker, worker):
+def test_a_batch_that_never_starts_is_counted_after_many_later_ones(dispatcher, broker, worker):
     schedule_many("T_QUIET", [{"key": n} for n in range(2000)])
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
     first = broker.batches[0].batch_no
     for _ in range(5):
         TaskBatch.objects.exclude(batch_no=first).update(started_at=Now())
-        look_until_idle(dispatcher)
+        poll_until_idle(dispatcher)
 
     assert TaskBatch.objects.filter(started_at__isnull=True).count() == 2 * conf().BATCHES_AHEAD
     assert batch_row(first).started_at is None
 
 
-def test_a_lane_without_room_does_not_hold_up_another(dispatcher, broker, worker):
+def test_a_lane_without_room_does_not_delay_another(dispatcher, broker, worker):
     schedule_many("T_QUIET", [{"key": n} for n in range(2000)], lane="low")
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     urgent = schedule("T_QUIET", "urgent", lane="critical")
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     assert row(urgent.task_id).status == "RUNNING"
 
 
-def test_what_is_urgent_is_published_before_a_backlog_is_claimed(dispatcher, broker, worker):
+def test_an_urgent_task_is_published_before_a_backlog_is_claimed(dispatcher, broker, worker):
     schedule_many("T_QUIET", [{"key": n} for n in range(200)], lane="low")
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
     TaskBatch.objects.update(started_at=Now())  # so that there is room again
     schedule("T_QUIET", "urgent", lane="critical")
     dispatcher.run_once()  # sees both
@@ -274,20 +274,20 @@ def test_one_claim_of_a_backlog_takes_no_more_than_a_large_batch(dispatcher, bro
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCH_MAX": conf().SHARDS}
     schedule_many("T_QUIET", [{"key": n} for n in range(200)])
 
-    looks = [dispatcher.run_once() for _ in range(6)]
+    polls = [dispatcher.run_once() for _ in range(6)]
 
-    assert max(look.tasks for look in looks) == conf().SHARDS
-    assert sum(look.tasks for look in looks) > conf().SHARDS  # and it goes on at once
-    assert all(look.wait_seconds == 0 for look in looks[1:4])
+    assert max(poll.tasks for poll in polls) == conf().SHARDS
+    assert sum(poll.tasks for poll in polls) > conf().SHARDS  # the rest is claimed at once
+    assert all(poll.wait_seconds == 0 for poll in polls[1:4])
 
 
-def test_a_backlog_of_what_is_due_at_a_whole_second_goes_on(dispatcher, broker, worker, settings):
-    """As at midnight: the place where a claim left something is a round number."""
+def test_a_backlog_of_tasks_due_at_a_whole_second_is_drained(dispatcher, broker, worker, settings):
+    """As at midnight: the position at which a claim stopped is a round number."""
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCH_MAX": conf().SHARDS}
     at = timezone.now().replace(microsecond=0) - timedelta(seconds=1)
     schedule_many("T_QUIET", [{"key": n} for n in range(200)], at=at)
     while ScheduleTask.objects.filter(status="INIT").exists():
-        look_until_idle(dispatcher)
+        poll_until_idle(dispatcher)
         TaskBatch.objects.update(started_at=Now())  # there is room again
 
     assert sum(batch.size for batch in broker.batches) == 200
@@ -296,9 +296,7 @@ def test_a_backlog_of_what_is_due_at_a_whole_second_goes_on(dispatcher, broker, 
 MIX = ("T_QUIET", "T_PLAIN", "T_BATCH", "T_ASYNC_BATCH", "T_EFFECT", "T_EFFECT_BATCH", "T_LOGS")
 
 
-def test_where_many_types_share_a_lane_its_backlog_goes_in_full_batches_though_there_is_room_for_few(
-    dispatcher, broker, worker, settings
-):
+def test_a_backlog_of_many_types_is_claimed_in_full_batches_with_room_for_few(dispatcher, broker, worker, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 1}
     for one in MIX:
         schedule_many(one, [{"key": n} for n in range(60)])
@@ -350,42 +348,40 @@ def test_batches_the_broker_refused_are_due_again_and_use_no_retry(dispatcher, b
     assert not TaskBatch.objects.filter(finished_at__isnull=True).exists()
 
     broker.down = False
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
     assert row(task.task_id).status == "RUNNING"
 
 
-def test_a_publish_that_failed_is_told_as_such_although_the_batches_could_not_be_returned(dispatcher, broker, worker):
-    """Else the beat would take it for a fault of the database, and go on claiming for a broker that it can't reach."""
+def test_a_failed_publish_is_reported_as_such_if_its_batches_can_not_be_returned(dispatcher, broker, worker):
+    """Else the beat would take it for a fault of the database, and continue to claim for a broker that is away."""
     schedule("T_QUIET", "a")
     broker.down = True
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE punctual_batch ADD CONSTRAINT stuck CHECK (finished_at IS NULL)")
         try:
             with pytest.raises(PublishFailed, match="the broker is down"):
-                look_until_idle(dispatcher)
+                poll_until_idle(dispatcher)
         finally:
             cursor.execute("ALTER TABLE punctual_batch DROP CONSTRAINT stuck")
 
     assert return_unstarted(["test"]) == 1
 
 
-def test_it_waits_until_the_next_due_moment_and_never_longer_than_a_look(dispatcher, worker, settings):
+def test_it_waits_until_the_next_due_time_and_at_most_look_seconds(dispatcher, worker, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 60.0}
-    assert look_until_idle(dispatcher).wait_seconds == conf().LOOK_SECONDS
+    assert poll_until_idle(dispatcher).wait_seconds == conf().LOOK_SECONDS
 
     schedule("T_QUIET", "later", delay=3600)
-    assert look_until_idle(dispatcher).wait_seconds == conf().LOOK_SECONDS
+    assert poll_until_idle(dispatcher).wait_seconds == conf().LOOK_SECONDS
 
     schedule("T_QUIET", "soon", delay=30)
-    assert 0 < look_until_idle(dispatcher).wait_seconds <= 30
+    assert 0 < poll_until_idle(dispatcher).wait_seconds <= 30
 
 
-def test_a_task_due_after_the_next_look_sends_no_signal_although_a_look_may_be_further_away(
-    dispatcher, worker, redis, settings
-):
+def test_only_a_task_that_is_due_before_the_next_poll_sends_a_signal(dispatcher, worker, redis, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 3600.0}
     schedule("T_QUIET", "a", delay=600)
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
     redis.delete(*(redis.keys("punctual:signal:*") or ["none"]))
 
     schedule("T_QUIET", "b", delay=1200)
@@ -396,7 +392,7 @@ def test_a_task_due_after_the_next_look_sends_no_signal_although_a_look_may_be_f
 
 def test_twenty_future_tasks_with_their_wake_ups_cost_two_statements(dispatcher, worker, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 60.0}
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
     for n in range(20):
         schedule("T_QUIET", n, delay=50 + n / 1000)
 
@@ -404,13 +400,13 @@ def test_twenty_future_tasks_with_their_wake_ups_cost_two_statements(dispatcher,
     with CaptureQueriesContext(connection) as counted:
         while dispatcher.wait(0.2):
             woken += 1
-            look_until_idle(dispatcher)
+            poll_until_idle(dispatcher)
 
     assert woken >= 1
     assert len(counted) <= 2
 
 
-def test_after_a_full_claim_it_looks_again_at_once(dispatcher, broker, worker):
+def test_after_a_full_claim_it_polls_again_at_once(dispatcher, broker, worker):
     schedule_many("T_QUIET", [{"key": n} for n in range(100)])
     dispatcher.run_once()
 
@@ -418,7 +414,7 @@ def test_after_a_full_claim_it_looks_again_at_once(dispatcher, broker, worker):
     assert broker.batches
 
 
-def test_rows_somebody_else_holds_are_looked_at_again_soon(dispatcher, worker):
+def test_rows_that_another_transaction_has_locked_are_polled_again_soon(dispatcher, worker):
     from tests.support.overlap import overlap
 
     task = schedule("T_QUIET", "a")
@@ -427,16 +423,16 @@ def test_rows_somebody_else_holds_are_looked_at_again_soon(dispatcher, worker):
     def lock():
         ScheduleTask.objects.select_for_update().get(id=task.task_id)
 
-    _, look = overlap(lock, dispatcher.run_once)
+    _, poll = overlap(lock, dispatcher.run_once)
 
-    assert 0 < look.wait_seconds < 0.1
+    assert 0 < poll.wait_seconds < 0.1
 
 
 def test_a_task_marked_solo_gets_a_batch_of_its_own(dispatcher, broker, worker):
     ids = [schedule("T_QUIET", n).task_id for n in range(3)]
     ScheduleTask.objects.filter(id=ids[0]).update(solo=True)
 
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     assert sorted(b.size for b in broker.batches) == [1, 2]
     assert sorted(len(batch_row(b).ids) for b in broker.batches) == [1, 2]
@@ -469,13 +465,13 @@ def in_minute(task_type: str, ago: timedelta, us_per_task: int) -> None:
 
 
 def sizes_at_first() -> dict[str, int]:
-    """As a beat knows them that has just come."""
+    """As a beat has them that has just started."""
     pace = BatchSizes()
     pace.begin()
     return pace.sizes
 
 
-def test_a_beat_that_comes_after_a_quiet_time_knows_the_pace_of_the_last_day(dispatcher, broker, worker):
+def test_a_beat_that_starts_after_a_quiet_time_uses_the_figures_of_the_last_day(dispatcher, broker, worker):
     in_minute("T_QUIET", timedelta(hours=20), 10_000)
     in_minute("T_QUIET", timedelta(hours=3), 30_000)
     in_minute("T_PLAIN", timedelta(hours=30), 50_000)  # too long ago
@@ -489,7 +485,7 @@ def test_a_beat_that_comes_after_a_quiet_time_knows_the_pace_of_the_last_day(dis
     assert {batch.size for batch in broker.batches} == {10}
 
 
-def test_what_a_recent_batch_knows_is_not_looked_up_in_the_last_day():
+def test_figures_of_a_recent_batch_replace_those_of_the_last_day():
     in_minute("T_QUIET", timedelta(hours=3), 10_000)
     schedule_many("T_QUIET", [{"key": n} for n in range(10)])
     run_due()
@@ -498,7 +494,7 @@ def test_what_a_recent_batch_knows_is_not_looked_up_in_the_last_day():
     assert sizes_at_first()["T_QUIET"] == 4
 
 
-def test_how_far_ahead_is_claimed_follows_what_the_way_to_a_start_took_and_is_bounded():
+def test_claim_ahead_follows_the_measured_time_to_a_start_and_is_bounded():
     for task_type, times in (("T_QUIET", range(11)), ("T_PLAIN", [1])):  # the second is quick, but seen once
         for milliseconds in times:
             schedule(task_type, milliseconds)
@@ -524,9 +520,7 @@ def test_how_far_ahead_is_claimed_follows_what_the_way_to_a_start_took_and_is_bo
 
 
 @pytest.mark.parametrize("backlog", [set(), {"low"}], ids=["free slots", "a backlog"])
-def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlog_needs_the_slots(
-    dispatcher, worker, monkeypatch, backlog
-):
+def test_a_task_is_claimed_ahead_unless_a_backlog_needs_the_slots(dispatcher, worker, monkeypatch, backlog):
     claims_far_ahead(dispatcher, monkeypatch)
     soon, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (900, 7200))
     dispatcher.run_once()
@@ -538,7 +532,7 @@ def test_what_will_be_due_by_the_time_a_worker_has_it_is_claimed_unless_a_backlo
     assert (row(soon).status, row(later).status) == ("INIT" if backlog else "RUNNING", "INIT")
 
 
-def test_what_is_overdue_takes_nothing_along_for_which_a_slot_would_wait(dispatcher, worker, monkeypatch):
+def test_a_claim_of_an_overdue_task_includes_none_that_a_slot_would_wait_for(dispatcher, worker, monkeypatch):
     claims_far_ahead(dispatcher, monkeypatch)
     dispatcher._dispatcher._claims._estimates.claim_ahead.note_round(3000.0)
     overdue, later = (schedule("T_QUIET", delay, delay=delay).task_id for delay in (0, 2700))
@@ -551,9 +545,7 @@ def test_what_is_overdue_takes_nothing_along_for_which_a_slot_would_wait(dispatc
 
 
 @pytest.mark.parametrize("first", [900, None], ids=["with another", "by itself"])
-def test_what_is_due_before_the_next_claim_would_be_through_comes_along_with_one_whose_time_it_is(
-    dispatcher, worker, broker, monkeypatch, first
-):
+def test_a_claim_includes_tasks_that_are_due_before_the_next_claim_ends(dispatcher, worker, broker, monkeypatch, first):
     claims_far_ahead(dispatcher, monkeypatch)
     dispatcher._dispatcher._claims._estimates.claim_ahead.note_round(3000.0)
     ids = [schedule("T_QUIET", delay, delay=delay).task_id for delay in (first, 2700, 7200) if delay]
@@ -566,9 +558,7 @@ def test_what_is_due_before_the_next_claim_would_be_through_comes_along_with_one
 
 
 @pytest.mark.parametrize("overdue", [False, True])
-def test_what_takes_long_is_claimed_ahead_by_itself_since_the_next_would_be_late(
-    dispatcher, worker, broker, monkeypatch, overdue
-):
+def test_slow_tasks_are_claimed_ahead_one_by_one_so_that_none_is_late(dispatcher, worker, broker, monkeypatch, overdue):
     claims_far_ahead(dispatcher, monkeypatch)
     in_minute("T_QUIET", timedelta(hours=3), 20_000)  # ten of them are a batch
     schedule_many("T_QUIET", [{"key": n, "delay": 0 if overdue else 900} for n in range(3)])
@@ -586,11 +576,11 @@ def claims_far_ahead(dispatcher: Dispatching, monkeypatch) -> None:
     dispatcher._dispatcher._claims._estimates.claim_ahead.note_way(1800.0)
 
 
-def test_what_has_a_limit_is_not_claimed_ahead(dispatcher, worker, monkeypatch):
+def test_types_with_a_limit_are_not_claimed_ahead(dispatcher, worker, monkeypatch):
     claims_far_ahead(dispatcher, monkeypatch)
     task = schedule("T_RATED", "a", delay=900).task_id
 
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     assert row(task).status == "INIT"
 
@@ -598,7 +588,7 @@ def test_what_has_a_limit_is_not_claimed_ahead(dispatcher, worker, monkeypatch):
 def test_the_first_batch_of_an_unseen_type_is_small(dispatcher, broker, worker):
     schedule_many("T_QUIET", [{"key": n} for n in range(500)])
 
-    look_until_idle(dispatcher)
+    poll_until_idle(dispatcher)
 
     assert max(b.size for b in broker.batches) <= conf().BATCH_UNSEEN
 

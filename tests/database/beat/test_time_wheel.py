@@ -1,4 +1,4 @@
-"""What is due at one moment in masses is claimed early and published when that is near; nobody else waits for it."""
+"""Mass due times: claimed early, published just before they are due, and no other task waits for them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -23,7 +23,7 @@ from tests.support.marks import commits
 pytestmark = commits
 
 SIZE = 6
-ROW_SECONDS = 600.0  # that a claim is said to take for each: so a mass of six is claimed an hour before
+ROW_SECONDS = 600.0  # that a claim seems to take for each: a mass of six is claimed an hour before
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def dispatcher(published):
     listener.close()
 
 
-def look(dispatcher: Dispatcher, times: int = 12):
+def poll(dispatcher: Dispatcher, times: int = 12):
     """More often than there is something to claim."""
     return [dispatcher.run_once(anybodys(), conf().SHARDS) for _ in range(times)][-1]
 
@@ -65,25 +65,25 @@ def states(ids: list[int]) -> set[str]:
     return set(ScheduleTask.objects.filter(id__in=ids).values_list("status", flat=True))
 
 
-def moment_is_near(dispatcher: Dispatcher) -> None:
-    """By what the way to a worker takes from now on."""
+def due_time_is_near(dispatcher: Dispatcher) -> None:
+    """The way to a worker takes so long from now on."""
     dispatcher._claims._estimates.claim_ahead.note_way(9 * 3600.0)
 
 
-def test_it_is_claimed_before_its_moment_and_published_when_that_is_near(dispatcher, published):
+def test_a_mass_is_claimed_early_and_published_just_before_it_is_due(dispatcher, published):
     ids = mass_in(3000)
 
-    answer = look(dispatcher)
+    answer = poll(dispatcher)
 
     assert (states(ids), published) == ({"RUNNING"}, [])
     assert answer.wait_seconds <= conf().LOOK_SECONDS
-    moment_is_near(dispatcher)
+    due_time_is_near(dispatcher)
     dispatcher.run_once(anybodys(), conf().SHARDS)
     assert sorted(id_ for batch in published for id_ in TaskBatch.objects.get(batch_no=batch.batch_no).ids) == ids
     assert states(ids) == {"RUNNING"}
 
 
-def test_it_is_claimed_although_the_beat_thinks_it_is_later_than_it_is(dispatcher):
+def test_a_mass_is_claimed_although_the_clock_of_the_beat_is_fast(dispatcher):
     ids = mass_in(3000)
     dispatcher.run_once(anybodys(), conf().SHARDS)
     dispatcher._lanes.clock._offset += 10.0  # the middle of what its answers allow, which is wrong by half of them
@@ -98,47 +98,47 @@ def test_it_is_claimed_although_the_beat_thinks_it_is_later_than_it_is(dispatche
     [
         pytest.param(5000, SIZE, id="its time has not come"),
         pytest.param(3000, SIZE - 1, id="too few"),
-        pytest.param(ROW_SECONDS, SIZE, id="a claim would take until after its moment"),
+        pytest.param(ROW_SECONDS, SIZE, id="a claim would end after its due time"),
     ],
 )
-def test_it_is_not_claimed_early_for_nothing(dispatcher, seconds, size):
+def test_a_mass_is_not_claimed_early_without_need(dispatcher, seconds, size):
     ids = mass_in(seconds, size)
 
-    look(dispatcher)
+    poll(dispatcher)
 
     assert states(ids) == {"INIT"}
 
 
-def test_the_beat_looks_again_when_its_time_comes(dispatcher, settings):
+def test_the_beat_polls_again_when_a_mass_is_to_be_claimed(dispatcher, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 7200.0}
     mass_in(SIZE * ROW_SECONDS + conf().BATCH_MAX * ROW_SECONDS + 1000)
 
-    assert 0 < look(dispatcher).wait_seconds == pytest.approx(1000, abs=60)
+    assert 0 < poll(dispatcher).wait_seconds == pytest.approx(1000, abs=60)
 
 
-def test_no_more_of_it_is_claimed_than_may_wait_for_a_slot(dispatcher, settings):
+def test_no_more_of_a_mass_is_claimed_than_may_wait_for_a_slot(dispatcher, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 2}
     ids = mass_in(3000, 40)
 
-    look(dispatcher)
+    poll(dispatcher)
 
     assert ScheduleTask.objects.filter(id__in=ids, status="RUNNING").count() == 4
     assert TaskBatch.objects.count() == 2
 
 
-def test_what_is_due_before_it_is_not_held_up_by_what_is_held(dispatcher, published):
+def test_held_batches_do_not_delay_tasks_that_are_due_earlier(dispatcher, published):
     mass_in(3000, 40)
-    look(dispatcher)
+    poll(dispatcher)
 
     other = schedule("T_QUIET", "other").task_id
     dispatcher.wake()
-    look(dispatcher)
+    poll(dispatcher)
 
     assert [batch.batch_no for batch in published] == [str(row(other).batch_no)]
 
 
-def test_what_came_after_the_look_and_is_due_before_it_is_not_held_with_it(dispatcher, settings):
-    settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 3600.0}  # no other look, however slow this machine is
+def test_a_task_that_came_after_the_scan_and_is_due_earlier_is_not_held(dispatcher, settings):
+    settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 3600.0}  # no other scan, also on a slow machine
     mass_in(3000)
     dispatcher.run_once(anybodys(), conf().SHARDS)
 
@@ -149,32 +149,32 @@ def test_what_came_after_the_look_and_is_due_before_it_is_not_held_with_it(dispa
     assert row(other).status == "INIT"
 
 
-def test_it_is_not_claimed_while_something_is_due_elsewhere_before_that_would_be_through(dispatcher):
+def test_a_mass_is_not_claimed_while_a_task_of_another_lane_would_be_late(dispatcher):
     ids = mass_in(3000)
     schedule("T_QUIET", "urgent", delay=300, lane="high")
 
-    look(dispatcher)
+    poll(dispatcher)
 
     assert states(ids) == {"INIT"}
 
 
-def test_what_is_published_of_it_waits_for_a_slot_as_anything_does(dispatcher, published, settings):
+def test_published_batches_of_a_mass_wait_for_a_slot_like_others(dispatcher, published, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCHES_AHEAD": 2}
     mass_in(3000, 40)
-    look(dispatcher)
+    poll(dispatcher)
 
     schedule_many("T_QUIET", [{"key": f"due {n}"} for n in range(40)])
     dispatcher.wake()
     dispatcher._scan_ahead()
-    moment_is_near(dispatcher)
+    due_time_is_near(dispatcher)
     dispatcher.run_once(anybodys(), conf().SHARDS)
 
     assert len(published) == 2
 
 
-def test_a_beat_that_has_no_shard_left_publishes_what_it_holds(dispatcher, published):
+def test_a_beat_without_shards_publishes_its_held_batches(dispatcher, published):
     ids = mass_in(3000)
-    look(dispatcher)
+    poll(dispatcher)
 
     dispatcher.run_once({}, conf().SHARDS)
 
@@ -189,7 +189,7 @@ def test_a_beat_that_has_no_shard_left_publishes_what_it_holds(dispatcher, publi
         pytest.param(0.5, 16_000, id="claims that were slow"),
     ],
 )
-def test_there_is_time_to_claim_it(settings, monkeypatch, row_seconds, size):
+def test_there_is_time_to_claim_a_mass(settings, monkeypatch, row_seconds, size):
     monkeypatch.undo()
     settings.PUNCTUAL = settings.PUNCTUAL | {"BATCH_MAX": 2_000}
     one = time_wheel.TimeWheel(claim_ahead.ClaimAhead())
@@ -200,7 +200,7 @@ def test_there_is_time_to_claim_it(settings, monkeypatch, row_seconds, size):
     assert one.coming([replace(view, slots=0)], one.begins(view)) == []
 
 
-def test_one_whose_rows_somebody_has_locked_is_left_until_it_is_due():
+def test_a_mass_with_locked_rows_is_claimed_when_it_is_due():
     one, view = time_wheel.TimeWheel(claim_ahead.ClaimAhead()), LaneView("default", 1e9, 0, 2, 16_000)
 
     one.note_claim(view, [], 0.1)
@@ -209,31 +209,31 @@ def test_one_whose_rows_somebody_has_locked_is_left_until_it_is_due():
     assert one.coming([replace(view, next_due=2e9)], 0.0) == [replace(view, next_due=2e9)]
 
 
-def test_where_tenants_share_a_lane_nothing_of_it_is_claimed_early(dispatcher):
+def test_with_several_tenants_no_mass_is_claimed_early(dispatcher):
     Tenant.objects.create(name="acme")
     ids = mass_in(3000)
 
-    look(dispatcher)
+    poll(dispatcher)
 
     assert states(ids) == {"INIT"}
 
 
 def test_a_task_that_is_changed_while_it_is_held_is_not_run_with_the_others(dispatcher, published):
     ids = mass_in(3000)
-    look(dispatcher)
+    poll(dispatcher)
 
     cancel("T_QUIET", 0)
-    moment_is_near(dispatcher)
+    due_time_is_near(dispatcher)
     dispatcher.run_once(anybodys(), conf().SHARDS)
 
     begun = [task.id for batch in published for task in start(batch.batch_no, "w").tasks]
     assert sorted(begun) == ids[1:]
 
 
-def test_what_was_given_back_is_due_again_and_its_batch_is_nobodys(dispatcher, published):
+def test_returned_tasks_are_due_again_and_their_batch_can_not_start(dispatcher, published):
     """A beat took over from this one, or this one was in doubt."""
     ids = mass_in(3000)
-    look(dispatcher)
+    poll(dispatcher)
 
     return_unstarted(["test"])
     dispatcher.publish_held()
