@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import GetCoreSchemaHandler
-from pydantic_core import CoreSchema
 
 from tasks_app.core import calendars
 from tasks_app.core.backfill import KIND, Which
@@ -36,7 +35,7 @@ class Listed:
 
     words: type[StrEnum]
 
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> Any:  # of pydantic_core
         return handler.generate_schema(self.words)
 
 

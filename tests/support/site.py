@@ -35,11 +35,7 @@ def beat_at(site: str, *, seconds_ago: float = 0.0) -> None:
 def silent(seconds: float) -> None:
     """Nobody at the active site has given a sign of life for so long."""
     look()
-    execute(
-        "UPDATE punctual_installation SET seen_at = clock_timestamp() - make_interval(secs => %(s)s), "
-        "site_since = clock_timestamp() - make_interval(secs => %(s)s)",
-        {"s": seconds},
-    )
+    execute("UPDATE punctual_installation SET site_since = clock_timestamp() - make_interval(secs => %s)", [seconds])
     execute("UPDATE punctual_node SET seen_at = clock_timestamp() - make_interval(secs => %s)", [seconds])
     execute(
         "INSERT INTO punctual_sign (kind, address, at) "

@@ -107,22 +107,15 @@ COPY = (
 )
 
 
-@pytest.fixture
-def without_a_key():
-    """As all months are but the first, which was a whole table once."""
-    first = partitions("punctual_audit_entry")[0].name
-    execute(f"ALTER TABLE {first} DROP CONSTRAINT {first}_pkey")
-
-
 @pytest.mark.parametrize(("later", "step"), [("", 1), ("", 2), ("", 1_000), ("+ interval '1 s'", 1_000)])
-def test_an_entry_that_was_added_with_the_number_of_another(trail, without_a_key, later, step, monkeypatch):
+def test_an_entry_that_was_added_with_the_number_of_another(trail, later, step, monkeypatch):
     monkeypatch.setattr("tasks_app.engine.watch.audit_verify.STEP", step)
     tamper(COPY.format(later=later))
 
     assert (ADDED, "acme", None) in found()
 
 
-def test_one_that_was_added_with_the_number_of_another_keeps_nobody_from_a_place(trail, without_a_key):
+def test_one_that_was_added_with_the_number_of_another_keeps_nobody_from_a_place(trail):
     """Through the table: it waits for a place, and there is one for its number already."""
     execute(COPY.format(later="+ interval '1 s'"))
     deed("task 5")
