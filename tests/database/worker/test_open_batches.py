@@ -337,8 +337,10 @@ def test_a_batch_that_can_not_be_settled_does_not_end_the_others(quick, slow, ca
 def test_when_the_process_ends_nothing_more_is_begun_and_what_is_in_progress_is_written(slow, settings):
     settings.PUNCTUAL = settings.PUNCTUAL | {"CALLBACK_CONNECTIONS": 2}
     ids = callbacks(slow, 5)
-    threading.Thread(target=lambda: (slow.await_calls(), watchdog.end_callbacks(0.0), slow.may_answer.set())).start()
     run_next()
+    slow.await_calls()  # else no call may have begun yet
+    watchdog.end_callbacks(0.0)
+    slow.may_answer.set()
     end_callbacks(PATIENCE)
 
     assert sorted(row(one).status for one in ids) == ["INIT"] * 4 + ["SUCCESS"]
