@@ -27,7 +27,7 @@ THEIR_SCHEMA = "SELECT set_config('search_path', current_setting('punctual.path'
 
 
 def sql(name: str, *dropped: str) -> migrations.RunSQL:
-    """A file, and what is dropped on the way back; triggers go with their tables."""
+    """A file, and what is dropped on the way back: a function can go once no trigger calls it."""
     return migrations.RunSQL((_SQL / f"{name}.sql").read_text(), "; ".join(f"DROP {one}" for one in dropped))
 
 
