@@ -39,12 +39,12 @@ def main() -> int:
 def make_clients() -> None:
     """Generate what is missing, or was made from something else."""
     with _one_at_a_time():
-        _make(PYTHON, _digest(*sorted((HERE / "templates").iterdir())), make_python)
+        make_if_changed(PYTHON, _digest(*sorted((HERE / "templates").iterdir())), make_python)
         lock, config = TYPESCRIPT / "package-lock.json", TYPESCRIPT / "openapi-ts.config.mjs"
-        _make(TYPESCRIPT / "src" / "generated", _digest(lock, config), make_typescript)
+        make_if_changed(TYPESCRIPT / "src" / "generated", _digest(lock, config), make_typescript)
 
 
-def _make(folder: Path, digest: str, make: Callable[[Path], None]) -> None:
+def make_if_changed(folder: Path, digest: str, make: Callable[[Path], None]) -> None:
     stamp = folder / STAMP
     if not stamp.exists() or stamp.read_text() != digest:
         make(folder)

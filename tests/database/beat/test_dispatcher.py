@@ -80,6 +80,12 @@ def worker(settings):
     nodes.report_worker(nodes.new_node_id(), "w1", 2, ["critical", "high", "default", "low", "deferred", "backfill"])
 
 
+@pytest.fixture
+def one_full_scan(settings, worker):
+    """The next one, which reads more, comes after the test, however slow the machine is."""
+    settings.PUNCTUAL = settings.PUNCTUAL | {"LOOK_SECONDS": 3600.0}
+
+
 def times_out(limits: Limits, batches: list[ClaimedBatch]) -> list[ClaimedBatch]:
     """The statement after a claim: another transaction has locked a row for too long."""
     if batches:
@@ -149,7 +155,7 @@ def test_a_batch_holds_one_lane_and_one_type(dispatcher, broker, worker):
     ]
 
 
-def test_a_scan_does_not_step_over_rows_that_earlier_polls_claimed(dispatcher, worker):
+def test_a_scan_does_not_step_over_rows_that_earlier_polls_claimed(dispatcher, worker, one_full_scan):
     """As long as an older snapshot may need the claimed rows, their entries stay at the front of the index."""
     schedule_many("T_QUIET", [{"key": n} for n in range(400)])
     with psycopg.connect(connection.connection.info.dsn) as reader:
@@ -166,7 +172,7 @@ def test_a_scan_does_not_step_over_rows_that_earlier_polls_claimed(dispatcher, w
         assert read_of("punctual_task_entry", "punctual_task_wait") - before < 100
 
 
-def test_a_scan_does_not_step_over_the_batches_of_a_minute_ago(dispatcher, worker):
+def test_a_scan_does_not_step_over_the_batches_of_a_minute_ago(dispatcher, worker, one_full_scan):
     """Every start and every heartbeat leaves an entry of its batch behind."""
     schedule_many("T_QUIET", [{"key": n} for n in range(400)])
     with psycopg.connect(connection.connection.info.dsn) as reader:
