@@ -44,7 +44,7 @@ def coverage_page(request: HttpRequest, admin: ModelAdmin) -> HttpResponse:
         "ranges": RANGE_WORDS,
         "failing": [(cause(code), code, count) for code, count in coverage.outlook.failing.items()],
         "may_change": admin.has_change_permission(request),
-        "may_see_tasks": request.user.has_perm("tasks_app.view_scheduletask"),
+        "may_see_tasks": request.user.has_perm("punctual.view_scheduletask"),
         "window": span(coverage.window),
         "interval": span(coverage.interval),
     }

@@ -8,7 +8,7 @@ SITE = "punctual"  # the site beside the project's own; where there is none, Dja
 
 
 def console_url(name: str, *args: object) -> str:
-    """The address of a page of the console, such as `index` or `tasks_app_scheduletask_change`."""
+    """The address of a page of the console, such as `index` or `punctual_scheduletask_change`."""
     return str(reverse(f"admin:{name}", args=args, current_app=SITE))
 
 

@@ -12,7 +12,7 @@ class NoTestDatabase(RuntimeError):
 def refuse_real_database() -> None:
     """Whether a test runner has given the connection another name than the settings, or they name it for tests."""
     settings, name = our_connection().settings_dict, our_connection().settings_dict["NAME"]
-    configured = apps.get_app_config("tasks_app").database_names.get(alias())
+    configured = apps.get_app_config("punctual").database_names.get(alias())
     if name != configured or name == settings["TEST"].get("NAME"):
         return
     others = "" if alias() == "default" else f'(databases=["default", "{alias()}"])'

@@ -6,7 +6,7 @@ from django.apps import apps
 
 from tests.support.stack import ROOT
 
-APPS = ("tasks_app", "articles_app", "inventory_app")
+APPS = ("punctual", "articles_app", "inventory_app")
 PAGE = (ROOT / "docs" / "storage.md").read_text()
 _SET = re.compile(r"^ALTER TABLE (\w+) SET \(", re.MULTILINE)
 _CREATED = re.compile(r"^CREATE TABLE (\w+) \(", re.MULTILINE)

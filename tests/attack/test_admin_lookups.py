@@ -138,7 +138,7 @@ def _filled(where: str, value: str) -> str:
 
 def test_every_list_of_the_four_apps_is_looked_at():
     apps = {where.split("/")[2] for where, _ in _lists()}
-    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 26
+    assert apps == {"auth", "punctual", "articles_app", "inventory_app"} and len(_lists()) == 26
 
 
 def test_a_lookup_that_a_list_does_not_offer_is_refused_in_words(boss):

@@ -24,7 +24,7 @@ from tests.support.moves import MONDAY, dead, scheduled
 
 pytestmark = pytest.mark.django_db
 
-VIEW = "tasks_app.view_scheduletask"
+VIEW = "punctual.view_scheduletask"
 KINDS = set(Marks._fields)
 IS_ROUND = Streams._is_round
 

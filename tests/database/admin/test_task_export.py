@@ -15,7 +15,7 @@ from tests.support.past import fill_past, noon
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_past_left")]
 
-LIST = "/admin/tasks_app/scheduletask/"
+LIST = "/admin/punctual/scheduletask/"
 EXPORT = f"{LIST}export/"
 
 

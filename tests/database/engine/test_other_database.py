@@ -89,8 +89,8 @@ def test_our_rows_are_never_read_from_a_replica(alias):
 
 def test_the_router_speaks_for_our_models_only(settings):
     assert (Router().db_for_read(ScheduleTask), Router().db_for_write(Counter)) == ("default", None)
-    assert Router().allow_migrate("default", "tasks_app") is True
-    assert Router().allow_migrate("other", "tasks_app") is False
+    assert Router().allow_migrate("default", "punctual") is True
+    assert Router().allow_migrate("other", "punctual") is False
     assert Router().allow_migrate("other", "testapp") is None
     assert Router().allow_relation(ScheduleTask(), ScheduleTask()) is True
     assert Router().allow_relation(ScheduleTask(), Counter()) is None

@@ -105,7 +105,7 @@ def test_so_is_one_on_the_page():
     rights = ["view_apitoken", "operate_apitoken", "view_scheduletask", "view_jobdefinition"]
     olga = client_of(person("olga", *(f"tasks_app.{right}" for right in rights)))
     form = {"name": "ci", "tenant": INTERNAL_TENANT, "may": "read", "reason": "a test", "operation": uuid4()}
-    path = "/admin/tasks_app/apitoken/add/"
+    path = "/admin/punctual/apitoken/add/"
 
     refused, issued = olga.post(path, form), olga.post(path, form | {"internal": "on"})
 

@@ -40,9 +40,9 @@ def asked_by(key: str) -> str | None:
 
 def test_a_task_of_a_token_says_so_in_every_view(shop):
     made = shop.post("/tasks", TASK).body
-    vera = client_of(person("vera", "tasks_app.view_scheduletask"))
+    vera = client_of(person("vera", "punctual.view_scheduletask"))
 
-    page = vera.get(f"/admin/tasks_app/scheduletask/{made['id']}/change/").content.decode()
+    page = vera.get(f"/admin/punctual/scheduletask/{made['id']}/change/").content.decode()
     listed, told = StringIO(), StringIO()
     call_command("history", "--json", stdout=listed)
     call_command("history", "--unit", "T_QUIET", "a", stdout=told)

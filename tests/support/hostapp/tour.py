@@ -37,9 +37,9 @@ def tables(alias: str) -> list[str]:
 def see_tables() -> None:
     quiet = {"verbosity": 0, "interactive": False}
     call_command("migrate", run_syncdb=True, **quiet)
-    call_command("migrate", "tasks_app", database="tasks", **quiet)
+    call_command("migrate", "punctual", database="tasks", **quiet)
     seen["tables"] = {alias: tables(alias) for alias in connections}
-    seen["permissions"] = Permission.objects.filter(content_type__app_label="tasks_app").count()
+    seen["permissions"] = Permission.objects.filter(content_type__app_label="punctual").count()
     found = checks.run_checks(databases=list(connections))
     seen["checks"] = [message.id for message in found if message.id.startswith("punctual.")]
 
