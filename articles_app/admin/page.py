@@ -18,8 +18,8 @@ from django.utils.translation import gettext, gettext_lazy
 from articles_app.errors import AlreadyCreated, ArticleError, StaleArticle
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
-from tasks_app.client import ScheduleConflict
-from tasks_app.pages.typed import take_back
+from django_punctual import ScheduleConflict
+from django_punctual.pages import take_back
 
 from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
 from .hints import badge_of, hints

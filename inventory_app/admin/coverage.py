@@ -9,9 +9,9 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from django_punctual.pages import Chart, Series, bars
 from inventory_app.coverage import Coverage, read_coverage
 from inventory_app.coverage_history import coverage_of
-from tasks_app.pages.charts import Chart, Series, bars
 
 from .words import age, cause, pace, span
 

@@ -86,8 +86,7 @@ class SecretAdmin(LookOnly, ModelAdmin):
             ("<int:secret_id>/delete/", self.forget_view, "forget"),
         ]
         return [
-            path(where, self.admin_site.admin_view(view), name=f"punctual_secret_{name}")
-            for where, view, name in pages
+            path(where, self.admin_site.admin_view(view), name=f"punctual_secret_{name}") for where, view, name in pages
         ]
 
     @requires(may_view_secrets)

@@ -1,4 +1,4 @@
-"""Where the console's pages are: in the project's own admin, or wherever its URLconf has put `tasks_app.urls`."""
+"""Where the console's pages are: in the project's own admin, or wherever its URLconf has put `django_punctual.urls`."""
 
 from django.conf import settings
 from django.shortcuts import resolve_url

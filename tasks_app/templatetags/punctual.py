@@ -92,9 +92,7 @@ PAGES = {
     "keys_out_of_reach": ("punctual_tenant_changelist", gettext_lazy("Tenants")),
     "keys_not_rotated": ("punctual_tenant_changelist", gettext_lazy("Tenants")),
     "recovery_holds": ("punctual_recovery_changelist", gettext_lazy("Recoveries")),
-    **dict.fromkeys(
-        ("campaigns_stuck", "campaigns_wait"), ("punctual_campaign_changelist", gettext_lazy("Campaigns"))
-    ),
+    **dict.fromkeys(("campaigns_stuck", "campaigns_wait"), ("punctual_campaign_changelist", gettext_lazy("Campaigns"))),
     "alarms_not_told": ("punctual_alarmchannel_changelist", gettext_lazy("Alarm channels")),
     "hosts_unwell": ("punctual_host_changelist", gettext_lazy("Hosts")),
     "safeguards_act": ("punctual_safeguard_changelist", gettext_lazy("Safeguards")),

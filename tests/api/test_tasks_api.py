@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from django.core.management import call_command
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle import tenant_keys

@@ -86,9 +86,7 @@ def _new_field(field: models.Field, name: str) -> str | None:
 
 def test_new_migrations_lock_no_large_table():
     disk = MigrationLoader(None).disk_migrations
-    new = [
-        one for (app, name), one in sorted(disk.items()) if app == "punctual" and int(name[:4]) >= FIRST_THAT_COUNTS
-    ]
+    new = [one for (app, name), one in sorted(disk.items()) if app == "punctual" and int(name[:4]) >= FIRST_THAT_COUNTS]
 
     assert [problem for migration in new for problem in locks(migration)] == []
 

@@ -1,6 +1,7 @@
 """docs/storage.md lists every table, and no other."""
 
 import re
+from pathlib import Path
 
 from django.apps import apps
 
@@ -28,7 +29,7 @@ def tables_of_models() -> set[str]:
 
 
 def named_in_sql(pattern: re.Pattern[str]) -> set[str]:
-    texts = [path.read_text() for app in APPS for path in (ROOT / app).glob("models/sql/*.sql")]
+    texts = [path.read_text() for app in APPS for path in Path(apps.get_app_config(app).path).glob("models/sql/*.sql")]
     texts.append((ROOT / "articles_app" / "models.sql").read_text())
     return {name for text in texts for name in pattern.findall(text)}
 

@@ -54,9 +54,9 @@ def _one_of_each() -> dict[str, object]:
     from django.contrib.auth import get_user_model
     from django.contrib.auth.models import Group, Permission
 
+    from django_punctual import Operator, ToStream, cancel_tasks, subscribe
+    from django_punctual.calendars import CalendarRequest, create_calendar
     from inventory_app.lifecycle import add
-    from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
-    from tasks_app.client.calendars import CalendarRequest, create_calendar
     from tasks_app.lifecycle.operate import Verb
     from tasks_app.lifecycle.recovery import begin
     from tests.support import graphs

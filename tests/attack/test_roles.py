@@ -11,9 +11,9 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.urls import URLPattern, get_resolver
 
+from django_punctual import ToStream, schedule, subscribe
 from tasks_app import scope
 from tasks_app.api import needs as endpoints
-from tasks_app.client import ToStream, schedule, subscribe
 from tasks_app.console import needs as pages
 from tasks_app.core.roles import Role, highest
 from tasks_app.engine.operations.api_tokens import issue, known
@@ -533,7 +533,7 @@ def test_a_member_of_a_suspended_tenant_only_looks(redis):
 
 
 def test_a_member_hears_what_a_handler_said_and_not_where_it_runs(redis):
-    from tasks_app.testing import run_due
+    from django_punctual.testing import run_due
 
     task = schedule("T_QUIET", "a", tenant="acme", payload={"do": "crash", "message": "no file"}, max_retry=0).task_id
     run_due()

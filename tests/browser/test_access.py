@@ -16,8 +16,8 @@ import pytest
 from django.urls import URLPattern, get_resolver
 from playwright.sync_api import Page, expect
 
+from django_punctual import schedule_many
 from inventory_app.lifecycle import add
-from tasks_app.client import schedule_many
 from tasks_app.models import AlarmIncident, ScheduleTask
 from tests.support.addresses import AT, NO_PAGE, console_addresses
 from tests.support.alarms import channel, died, look, rule

@@ -63,9 +63,7 @@ def test_a_token_is_issued_and_used(visits):
     """On a page that fits, however long the token is; what becomes of it is in test_token_page.py."""
     rights = [VIEW, OPERATE, "punctual.view_scheduletask", "punctual.operate_scheduletask"]
     rights += ["punctual.view_apitoken", "punctual.operate_apitoken"]
-    page = visits.page(
-        person("olga", *rights), "/admin/punctual/apitoken/add/", viewport={"width": 400, "height": 800}
-    )
+    page = visits.page(person("olga", *rights), "/admin/punctual/apitoken/add/", viewport={"width": 400, "height": 800})
 
     page.get_by_label("Who will use it").fill("billing")
     page.get_by_label("Tenant", exact=True).fill("default")

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.progress import Told, tell_progress
 from tasks_app.models import Campaign, Node, ScheduleTask

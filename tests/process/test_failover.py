@@ -19,8 +19,8 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.urls import reverse
 
+from django_punctual import schedule
 from tasks_app import scope
-from tasks_app.client import schedule
 from tasks_app.console.site import console
 from tasks_app.embedded.postgres import Postgres
 from tasks_app.embedded.standby import Standby

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
-from tasks_app.client import Answer, cancel_tasks, move_tasks, retry_tasks, schedule
+from django_punctual import Answer, cancel_tasks, move_tasks, retry_tasks, schedule
 from tasks_app.core.moves import Move
 from tasks_app.engine.operations.operate import operate_tasks
 from tasks_app.lifecycle.operate import Verb

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tasks_app.client import (
+from django_punctual import (
     Operator,
     cancel_tasks,
 )

@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from tasks_app.client.calendars import CalendarRequest, create_calendar
+from django_punctual.calendars import CalendarRequest, create_calendar
 from tasks_app.models import Calendar, FiringOverride, JobDefinition, ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person

@@ -52,7 +52,7 @@ def test_every_page_and_endpoint_opens_its_own_transactions(monkeypatch):
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_host_whose_admin_has_a_name_of_its_own_is_told_to_put_it_last(settings, first):
-    ours = [path("x/", ConsoleSite("punctual").urls), path("y/", include("tasks_app.urls"))]
+    ours = [path("x/", ConsoleSite("punctual").urls), path("y/", include("django_punctual.urls"))]
     theirs = path("office/", admin.AdminSite("office").urls)
     settings.ROOT_URLCONF = (*ours, theirs) if first else (theirs, *ours)
 

@@ -11,8 +11,8 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command, load_command_class
 from django.db import transaction
 
-from tasks_app.client import InvalidTask, Operator, cancel, emit, ensure, find, reschedule, schedule, schedule_many
-from tasks_app.client.jobs import JobRequest, create_job, trigger_job
+from django_punctual import InvalidTask, Operator, cancel, emit, ensure, find, reschedule, schedule, schedule_many
+from django_punctual.jobs import JobRequest, create_job, trigger_job
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.lanes import pause
 from tasks_app.management.terminal import TerminalCommand

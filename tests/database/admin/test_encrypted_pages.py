@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.lifecycle import tenant_keys, tenants
 from tasks_app.models import Tenant
 from tests.support.audit import deeds

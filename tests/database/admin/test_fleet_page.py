@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes

@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.utils import timezone
 
+from django_punctual import schedule
 from tasks_app.admin.job_forms import JsonField
-from tasks_app.client import schedule
 from tasks_app.engine.watch.job_history import read_history
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.declared import remember

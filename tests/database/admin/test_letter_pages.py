@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.retry_limit import ORDERS_A_MINUTE
 from tasks_app.models import AuditEntry, Campaign, CampaignChunk, DlqEntry

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.db import OperationalError
 
-from tasks_app.client import reschedule
+from django_punctual import reschedule
 from tasks_app.console import streams
 from tasks_app.console.live import LIVE
 from tasks_app.console.shared import OLDEST_SECONDS, database_clock

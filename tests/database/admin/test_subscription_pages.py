@@ -8,8 +8,8 @@ import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
+from django_punctual import ToStream, ToWebhook, subscribe
 from tasks_app import outgoing
-from tasks_app.client import ToStream, ToWebhook, subscribe
 from tasks_app.models import AuditEntry, Delivery, OutboxEvent, OutboxWindow, Subscription
 from tests.support.audit import deeds
 from tests.support.browser import person

@@ -5,8 +5,8 @@ import io
 
 import pytest
 
+from django_punctual import schedule
 from tasks_app.admin import tasks as page_of_tasks
-from tasks_app.client import schedule
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.cold import fill_archive

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import (
+from django_punctual import (
     Link,
     Operator,
     cancel_tasks,

@@ -11,7 +11,7 @@ from articles_app.admin.verbs import BUTTONS, VERBS
 from articles_app.models import Article, EditorPreference
 from articles_app.states import ArticleStatus, allowed_moves
 from articles_app.units import PUBLISH
-from tasks_app.client import find
+from django_punctual import find
 from tests.support.articles import (
     ANN,
     IN_STATE,

@@ -25,7 +25,7 @@ def test_one_in_the_middle_of_the_earlier_migrations_is_refused_with_what_to_do(
 
     with pytest.raises(CommandError, match=r"the last migration 0093_stalls\. .*rename the data folder \(.punctual"):
         call_command("migrate", verbosity=0)
-    with pytest.raises(CommandError, match="check out commit df3e97f9, run `manage.py migrate` there"):
+    with pytest.raises(CommandError, match=r"check out commit df3e97f9, run `manage.py migrate` there"):
         call_command("migrate", verbosity=0)
 
 

@@ -8,9 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles_app.units import PUBLISH
-from inventory_app.lifecycle import add
-from inventory_app.units import STOCK_SYNC
-from tasks_app.client import (
+from django_punctual import (
     INTERNAL_TENANT,
     InvalidTask,
     Operator,
@@ -20,7 +18,9 @@ from tasks_app.client import (
     handler,
     schedule,
 )
-from tasks_app.client.jobs import JobRequest, create_job
+from django_punctual.jobs import JobRequest, create_job
+from inventory_app.lifecycle import add
+from inventory_app.units import STOCK_SYNC
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
@@ -68,7 +68,7 @@ def test_a_type_that_names_its_tenant_is_refused_elsewhere():
 
 
 def test_a_job_is_not_turned_to_a_type_of_another_tenant():
-    from tasks_app.client.jobs import edit_job
+    from django_punctual.jobs import edit_job
 
     job = make(tenant="acme")
     with pytest.raises(InvalidTask, match="belongs to tenant 'internal'"):

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import cancel, reschedule
+from django_punctual import cancel, reschedule
 from tasks_app.core.alarms import Condition, Occurrence
 from tasks_app.core.overdue import Answer
 from tasks_app.engine import lookout

@@ -12,8 +12,8 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tasks_app.client import cancel, reschedule, schedule, schedule_many
-from tasks_app.client.rolling import change_interval
+from django_punctual import cancel, reschedule, schedule, schedule_many
+from django_punctual.rolling import change_interval
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, QuotaExceeded, StaleRevision
 from tasks_app.core.handlers import REGISTRY

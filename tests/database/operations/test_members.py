@@ -10,8 +10,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.db.models.functions import Now
 
-from tasks_app.client import cancel, schedule
-from tasks_app.client.members import Role, rights_of, roles_of_groups, set_memberships
+from django_punctual import cancel, schedule
+from django_punctual.members import Role, rights_of, roles_of_groups, set_memberships
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.roles import ALL_RIGHTS, READING, WRITING, Right
 from tasks_app.engine.beat.retention import prune

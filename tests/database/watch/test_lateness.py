@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from tasks_app.client import cancel, ensure, find, reschedule, retry_tasks, schedule, schedule_many
+from django_punctual import cancel, ensure, find, reschedule, retry_tasks, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lateness import percentile_ms
 from tasks_app.core.task import NotYet, Returned

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db.models import F
 
-from tasks_app.client import Operator, cancel, cancel_tasks, find, find_many, history, reschedule, retry_tasks, schedule
+from django_punctual import Operator, cancel, cancel_tasks, find, find_many, history, reschedule, retry_tasks, schedule
 from tasks_app.core.task import Succeeded
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.past import move_batches, move_strays

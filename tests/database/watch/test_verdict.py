@@ -13,8 +13,8 @@ from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 
+from django_punctual import schedule, schedule_many
 from tasks_app.alarm_looks import troubles
-from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.scans import SCANS

@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 from django.db import transaction
 
+from django_punctual import schedule
 from tasks_app import scope
-from tasks_app.client import schedule
 from tasks_app.engine.beat.mover import move
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.campaigns.steps import step

@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
 from chaos.proxy import Proxy
+from django_punctual import schedule
 from tasks_app.api import api
 from tasks_app.api.door import BY_LANE, LEVERS, REPORTS, WATCHING
-from tasks_app.client import schedule
 from tasks_app.console import guard
 from tasks_app.core.lanes import LANES
 from tasks_app.core.shedding import Kind, Knock, Level

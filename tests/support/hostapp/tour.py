@@ -15,9 +15,9 @@ from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.test import Client
 
-from tasks_app.client import cancel, find, history, schedule
-from tasks_app.client.compensation import compare_keys, differing_rows, waiting_keys
-from tasks_app.client.jobs import JobRequest, create_job
+from django_punctual import cancel, find, history, schedule
+from django_punctual.compensation import compare_keys, differing_rows, waiting_keys
+from django_punctual.jobs import JobRequest, create_job
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Node
@@ -49,7 +49,7 @@ class Processes:
         self.folder = tempfile.TemporaryDirectory()
         self.log = Path(self.folder.name, "log").open("w+")
         options = {"stdout": self.log, "stderr": subprocess.STDOUT, "start_new_session": True}
-        celery = [sys.executable, "-m", "celery", "-A", "tasks_app"]
+        celery = [sys.executable, "-m", "celery", "-A", "django_punctual"]
         self.running = [
             subprocess.Popen([*celery, *words.split()], **options)
             for words in ("beat", "worker -c 1 --without-gossip --without-mingle -n tour@test")

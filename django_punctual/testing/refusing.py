@@ -17,7 +17,7 @@ def refuse_real_database() -> None:
         return
     others = "" if alias() == "default" else f'(databases=["default", "{alias()}"])'
     raise NoTestDatabase(
-        f"tasks_app.testing works on test databases only, but this is {str(name)!r}, which "
+        f"django_punctual.testing works on test databases only, but this is {str(name)!r}, which "
         f'DATABASES["{alias()}"] names. pytest-django makes a test database if it sees at collection that a test needs '
         f"one: let the test have the fixture punctual or db as a parameter, or mark it with "
         f"@pytest.mark.django_db{others}; request.getfixturevalue() comes too late. With Django's runner, use "
