@@ -187,8 +187,8 @@ def test_what_one_may_not_do_is_not_offered():
             "jobdefinition/add/" in client.get("/admin/punctual/jobdefinition/").content.decode(),
             'value="matching"' in tasks,
             f'name="ids" value="{rows.task}"' in tasks,
-            "tasks_app/membership/" in first,
-            "tasks_app/taskbatch/" in first or "tasks_app/tenant/" in first,
+            "punctual/membership/" in first,
+            "punctual/taskbatch/" in first or "punctual/tenant/" in first,
         )
         for model in ("alarmrule", "alarmchannel", "alarmincident", "subscription", "secret"):
             listed = client.get(f"/admin/punctual/{model}/").content.decode()
