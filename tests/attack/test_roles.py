@@ -192,7 +192,7 @@ def test_what_one_may_not_do_is_not_offered():
         )
         for model in ("alarmrule", "alarmchannel", "alarmincident", "subscription", "secret"):
             listed = client.get(f"/admin/punctual/{model}/").content.decode()
-            assert f"tasks_app/{model}/" in first and "secret" in listed
+            assert f"punctual/{model}/" in first and "secret" in listed
             assert (f"{model}/add/" in listed) is (role in OPERATING and model != "alarmincident")
             if one := {"alarmrule": rows.rule_id, "secret": rows.secret_id}.get(model):
                 assert (f"{model}/{one}/delete/" in listed) is (role in OPERATING)

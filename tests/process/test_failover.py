@@ -104,7 +104,7 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
 
         assert connection.connection.info.host == str(pair.sockets)
         assert {page for page, answer in answers.items() if answer.status_code != 200} == set()
-        ours = [answer for page, answer in answers.items() if page == reverse("admin:index") or "/tasks_app/" in page]
+        ours = [answer for page, answer in answers.items() if page == reverse("admin:index") or "/punctual/" in page]
         assert (len(ours) > 10, all(b"Read-only" in answer.content for answer in ours)) == (True, True)
         assert b"shown" in answers[reverse("admin:punctual_scheduletask_changelist")].content
         assert (health.status, health.body["status"], health.body["problems"][0]) == (200, "trouble", WORDS)

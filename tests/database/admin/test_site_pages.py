@@ -29,7 +29,7 @@ def _nobody_gone(settings) -> None:
 
 
 def somebody(name: str, *rights: str):
-    return client_of(person(name, *(f"tasks_app.{one}" for one in rights)))
+    return client_of(person(name, *(f"punctual.{one}" for one in rights)))
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ def test_a_token_of_it_is_asked_for_twice():
 
 def test_so_is_one_on_the_page():
     rights = ["view_apitoken", "operate_apitoken", "view_scheduletask", "view_jobdefinition"]
-    olga = client_of(person("olga", *(f"tasks_app.{right}" for right in rights)))
+    olga = client_of(person("olga", *(f"punctual.{right}" for right in rights)))
     form = {"name": "ci", "tenant": INTERNAL_TENANT, "may": "read", "reason": "a test", "operation": uuid4()}
     path = "/admin/punctual/apitoken/add/"
 

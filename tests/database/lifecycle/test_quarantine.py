@@ -290,7 +290,7 @@ def test_a_red_line_is_on_every_page_and_the_page_says_what_each_choice_would_do
     overdue("a", "b", lane="low")
     quarantine("restored from Monday")
     rights = ("view_installation", "operate_installation", "view_scheduletask")
-    olga = client_of(person("olga", *(f"tasks_app.{one}" for one in rights)))
+    olga = client_of(person("olga", *(f"punctual.{one}" for one in rights)))
 
     assert "restored from Monday" in olga.get("/admin/punctual/node/").content.decode()
     page = olga.get(PAGE).content.decode()
@@ -309,7 +309,7 @@ RED_LINE = '<p class="pu-problem" role="alert">'
 LISTS = ("articles_app/article", "inventory_app/product", "auth/user", "auth/group")
 
 
-@pytest.mark.parametrize("path", [*LISTS, "auth/group/add", "tasks_app/scheduletask", "password_change"])
+@pytest.mark.parametrize("path", [*LISTS, "auth/group/add", "punctual/scheduletask", "password_change"])
 def test_a_red_line_is_on_the_pages_of_other_apps_too(path):
     admin = client_of(person("root", superuser=True))
     assert RED_LINE not in admin.get(f"/admin/{path}/").content.decode()
@@ -332,7 +332,7 @@ def test_who_may_only_look_gives_no_orders_and_who_may_not_sees_nothing():
 @pytest.mark.parametrize("order", ["quarantine", "resume", "rehearse"])
 def test_people_need_the_right_to_give_orders_over_the_api(order):
     look()
-    rights = [f"tasks_app.{verb}_{what}" for verb in ("view", "operate") for what in ("scheduletask", "jobdefinition")]
+    rights = [f"punctual.{verb}_{what}" for verb in ("view", "operate") for what in ("scheduletask", "jobdefinition")]
     vera = client_of(person("vera", "punctual.view_installation", *rights))
     body = {"reason": "x"} | ({"choice": "run"} if order == "resume" else {})
 

@@ -73,7 +73,7 @@ def test_what_a_person_may_do_follows_from_permissions_and_roles():
     administers = ("operate_membership", "operate_apitoken")
 
     def everywhere(name: str, *codenames: str) -> frozenset:
-        return rights_of(person(name, *(f"tasks_app.{one}" for one in codenames))).everywhere
+        return rights_of(person(name, *(f"punctual.{one}" for one in codenames))).everywhere
 
     assert (rights_of(ada).everywhere, rights_of(ada).roles) == (frozenset(), {"acme": Role.AUTHOR})
     assert rights_of(ada).within("acme") == {Right.READ, Right.SCHEDULE} and not rights_of(ada).within("other")

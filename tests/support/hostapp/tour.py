@@ -146,7 +146,7 @@ def see_pages() -> None:
     people.login(username="boss", password="x")
     pages = ("scheduletask", "jobdefinition", "taskbatch", "node", "auditentry", "apitoken", "subscription")
     pages += ("host", "secret")
-    seen["pages"] = {name: people.get(f"/punctual/tasks_app/{name}/").status_code for name in pages}
+    seen["pages"] = {name: people.get(f"/punctual/punctual/{name}/").status_code for name in pages}
     bearer = {"Authorization": f"Bearer {issue('tour', 'default', ME, can_write=True)[1]}"}
     api = Client(headers=bearer, raise_request_exception=False)
     body = json.dumps({"name": "of the API", "task_type": "HOST_LOOK", "every": 3600})
