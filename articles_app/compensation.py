@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 
-from tasks_app.client import Status, cancel, ensure_many
-from tasks_app.client.compensation import (
+from django_punctual import Status, cancel, ensure_many
+from django_punctual.compensation import (
     Difference,
     Finding,
     Found,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from tasks_app.client.settings import Section, figure, reader
+from django_punctual.settings import Section, figure, reader
 
 from .errors import InvalidArticleSettings
 

@@ -1,6 +1,6 @@
 """What a caller of articles_app.lifecycle may catch. Whichever it is, nothing was written."""
 
-from tasks_app.client import InvalidTask, PunctualError
+from django_punctual import InvalidTask, PunctualError
 
 from .states import ArticleStatus, allowed_moves
 

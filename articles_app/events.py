@@ -6,8 +6,8 @@ The lifecycle emits them while it holds the article's lock, so the events of one
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tasks_app.client import emit_many
-from tasks_app.client.events import declare_kind
+from django_punctual import emit_many
+from django_punctual.events import declare_kind
 
 from .units import PUBLISH, TENANT
 

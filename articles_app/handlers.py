@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tasks_app.client import RetryableError, Skip, Snooze, Task, handler
+from django_punctual import RetryableError, Skip, Snooze, Task, handler
 
 from . import lifecycle
 from .conf import HANDLER_SECONDS

@@ -2,7 +2,7 @@
 
 from django.urls import reverse
 
-from tasks_app.client import Link, register_link
+from django_punctual import Link, register_link
 
 from .units import AUDIT, OFFLINE, PUBLISH
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import httpx
 
-from tasks_app.client import RetryableError, UnrecoverableError
+from django_punctual import RetryableError, UnrecoverableError
 
 from .conf import Conf, conf
 from .deadline import client, deadline

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from tasks_app.client import Status, TaskInfo, dead_keys
-from tasks_app.client.compensation import Difference, differing_rows
+from django_punctual import Status, TaskInfo, dead_keys
+from django_punctual.compensation import Difference, differing_rows
 
 from .models import Article
 from .states import ArticleStatus

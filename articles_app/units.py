@@ -1,6 +1,6 @@
 """The task types of an article and whose they are; its id is the key, so a unit is (tenant, type, article id)."""
 
-from tasks_app.client import INTERNAL_TENANT
+from django_punctual import INTERNAL_TENANT
 
 TENANT = INTERNAL_TENANT
 AUDIT = "ARTICLE_AUDIT"

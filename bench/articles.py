@@ -29,7 +29,7 @@ def make_articles(count: int, status: str, time: str, **params: object) -> range
 def schedule_publishings(ids: range) -> None:
     """The publish task of each, at the article's own time, through the door."""
     from articles_app.units import PUBLISH
-    from tasks_app.client import ensure_many
+    from django_punctual import ensure_many
 
     for first in range(ids.start, ids.stop, 10_000):
         rows = query(

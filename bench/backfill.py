@@ -47,15 +47,15 @@ def run(stack: Stack) -> dict:
 
 
 def job_of_two_weeks():
-    from tasks_app.client import Operator
-    from tasks_app.client.jobs import JobRequest, create_job
+    from django_punctual import Operator
+    from django_punctual.jobs import JobRequest, create_job
 
     return create_job(JobRequest(name="backfilled", task_type=TYPE, every=EVERY), Operator("bench", "measured"))
 
 
 def backfill(job):
-    from tasks_app.client import Operator
-    from tasks_app.client.campaigns import BackfillRequest, Pace, start_backfill
+    from django_punctual import Operator
+    from django_punctual.campaigns import BackfillRequest, Pace, start_backfill
 
     until = datetime.now(UTC) - timedelta(minutes=10)
     request = BackfillRequest([job.id], until - timedelta(days=DAYS) + timedelta(microseconds=1), until)

@@ -76,7 +76,7 @@ def _ours(stack: Stack, url: str) -> float:
 
 
 def _schedule(url: str, number: int, prefix: str) -> None:
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
 
     tasks = [{"key": f"{prefix}-{one}", "payload": {"url": url, "json": _body(one)}} for one in range(number)]
     for first in range(0, number, 5_000):

@@ -74,7 +74,7 @@ def _scan(*options: str) -> dict:
 
 def _schedule_audits(ids: range) -> None:
     from articles_app.units import AUDIT
-    from tasks_app.client import ensure_many
+    from django_punctual import ensure_many
 
     for first in range(ids.start, ids.stop, 10_000):
         keys = range(first, min(first + 10_000, ids.stop))

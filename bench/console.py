@@ -37,12 +37,12 @@ READ_SECONDS = 5
 SETTLING_SECONDS = (
     15  # until the pages of as many consoles have been looked at once, and the pace of their streams is found
 )
-LIST = "/admin/tasks_app/scheduletask/"
+LIST = "/admin/punctual/scheduletask/"
 ARTICLE_LIST = "/admin/articles_app/article/"
 PRODUCT_LIST = "/admin/inventory_app/product/"
 WEB = "bench-console"  # as PostgreSQL knows the sessions of the web's processes
 # What people have open: most of them the overview.
-OPEN_PAGES = ("/admin/", "/admin/", LIST, "/admin/tasks_app/jobdefinition/", "/admin/tasks_app/node/")
+OPEN_PAGES = ("/admin/", "/admin/", LIST, "/admin/punctual/jobdefinition/", "/admin/punctual/node/")
 # Pages that are no pages to look at: they lead on, are sent by forms, or bring a file.
 NO_PAGES = re.compile(
     r"_(delete|add|live|stream|export|history|parts|panel)$|^(logout|login|jsi18n|stream|autocomplete)$"
@@ -232,10 +232,10 @@ def _pages() -> list[str]:
         *(PRODUCT_LIST + one for one in products),
         *(f"{LIST}{id_}/change/" for id_ in (*ids.values(), over)),
         f"{ARTICLE_LIST}{article}/change/",
-        f"/admin/tasks_app/taskbatch/{batch}/change/",
-        f"/admin/tasks_app/jobdefinition/{job}/change/",
-        f"/admin/tasks_app/dlqentry/{letter}/change/",
-        "/admin/tasks_app/tenant/show/default/",
+        f"/admin/punctual/taskbatch/{batch}/change/",
+        f"/admin/punctual/jobdefinition/{job}/change/",
+        f"/admin/punctual/dlqentry/{letter}/change/",
+        "/admin/punctual/tenant/show/default/",
     ]
 
 
@@ -293,7 +293,7 @@ def _sessions() -> list[str]:
     from django.test import Client
 
     operators = Group.objects.create(name="operators")
-    operators.permissions.set(Permission.objects.filter(content_type__app_label="tasks_app"))
+    operators.permissions.set(Permission.objects.filter(content_type__app_label="punctual"))
     sessions = []
     for number in range(CONSOLES):
         user, browser = User.objects.create_user(f"operator-{number}", is_staff=True), Client()

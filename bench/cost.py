@@ -40,7 +40,7 @@ def run(stack: Stack) -> dict:
 
 
 def measure(stack: Stack, size: int, more: int) -> dict[str, dict[str, float]]:
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
     from tasks_app.engine.operations import lanes
 
     count = min(100_000, max(3_000, size * 200))

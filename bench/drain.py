@@ -74,7 +74,7 @@ def measure_on_top(stack: Stack, task_type: str = TYPE, count: int = TASKS, beat
 
 
 def warm_up(task_type: str) -> None:
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
 
     schedule_many(task_type, [{"key": f"warm-up-{number}"} for number in range(WARM_UP)])
     wait_settled(WARM_UP)

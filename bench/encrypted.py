@@ -69,7 +69,7 @@ def _measure(stack: Stack, task_type: str) -> Round:
 
 def _schedule(task_type: str) -> float:
     """Tasks a second. Payloads that can't be compressed, each another: as most of what is worth encrypting."""
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
 
     times = work.times_from(time.time() + TASKS / 5_000, TASKS)
     given = [

@@ -59,7 +59,7 @@ def singles() -> tuple[float, float]:
 
 
 def _ours(key: str, at: datetime, payload: dict) -> float:
-    from tasks_app.client import schedule
+    from django_punctual import schedule
 
     began = time.perf_counter()
     schedule("BENCH_NOOP", key, at=at, payload=payload)

@@ -42,7 +42,7 @@ def _keeping(patterns: str):
 
 def _call_us() -> float:
     """The median time of one schedule() in a transaction of its own."""
-    from tasks_app.client import schedule
+    from django_punctual import schedule
 
     empty_tables()
     took = []

@@ -14,7 +14,7 @@ KILL_AFTER = 8
 def run(stack: Stack) -> dict:
     from django.utils import timezone
 
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
 
     empty_tables()
     stack.start(beats=3, workers=2, concurrency=1)

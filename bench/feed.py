@@ -45,7 +45,7 @@ def main(rate: float, seconds: float, first: float) -> int:
     import django
 
     django.setup()
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
 
     def call(numbers: list[int], moment: float) -> float:
         behind = time.time() - moment

@@ -6,7 +6,7 @@ from django.db import connection
 
 from bench.models import BenchEffect
 from bench.peers.programs import record, work
-from tasks_app.client import handler, write
+from django_punctual import handler, write
 
 
 @handler("BENCH_NOOP", api=True)

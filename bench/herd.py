@@ -11,7 +11,7 @@ TASKS = 55_556
 def run(stack: Stack) -> dict:
     from django.utils import timezone
 
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
 
     empty_tables()
     stack.start()

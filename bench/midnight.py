@@ -52,8 +52,8 @@ def _bulk_move() -> float:
 
 def _go_live(stack: Stack) -> tuple[float, float, list[float]]:
     """How late the first and the last one went live, and by how many milliseconds the runs of the job started late."""
-    from tasks_app.client import Operator
-    from tasks_app.client.jobs import JobRequest, create_job
+    from django_punctual import Operator
+    from django_punctual.jobs import JobRequest, create_job
 
     _empty()
     coupons = JobRequest(name="coupons", task_type="BENCH_NOOP", cron="* * * * * ?", lane="critical")

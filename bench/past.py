@@ -177,7 +177,7 @@ def _drain_beside(stack: Stack) -> float:
 
 def _asked(rows: int) -> tuple[list[float], list[float]]:
     """How many ms each call took, of units anywhere in the past."""
-    from tasks_app.client import Outcome, find, reschedule
+    from django_punctual import Outcome, find, reschedule
 
     dice = random.Random(7)
     later = datetime.now(UTC) + timedelta(days=1)

@@ -138,7 +138,7 @@ def _make_tenants() -> None:
 
 def _feed(endpoints: Sequence[Endpoint], ports: Sequence[int], phases: Sequence[Phase]) -> None:
     """The calls of each second are scheduled AHEAD of it, in one go for each tenant and lane."""
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
 
     begin, parts = phases[0].begun, {}
     for phase in phases:

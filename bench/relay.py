@@ -55,19 +55,19 @@ def run(stack: Stack) -> dict:
 
 
 def _to_function():
-    from tasks_app.client import ToFunction
+    from django_punctual import ToFunction
 
     return ToFunction("bench")
 
 
 def _to_stream():
-    from tasks_app.client import ToStream
+    from django_punctual import ToStream
 
     return ToStream("bench")
 
 
 def _to_webhook(url: str):
-    from tasks_app.client import ToWebhook
+    from django_punctual import ToWebhook
 
     return ToWebhook(url)
 
@@ -125,7 +125,7 @@ def _drain(stack: Stack) -> dict:
 
 
 def _subscribe(to) -> None:
-    from tasks_app.client import subscribe
+    from django_punctual import subscribe
 
     subscribe("bench", events=["*"], to=to)
 
@@ -137,7 +137,7 @@ def _clear() -> None:
 
 
 def _tell(number: int, first: int = 0) -> None:
-    from tasks_app.client import emit_many
+    from django_punctual import emit_many
 
     for start in range(first, first + number, CALL):
         keys = [f"order-{one}" for one in range(start, min(start + CALL, first + number))]

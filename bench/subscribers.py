@@ -3,7 +3,7 @@
 import os
 import time
 
-from tasks_app.client import subscriber
+from django_punctual import subscriber
 
 FILE = "BENCH_EVENTS"  # the variable that names the file
 

@@ -20,7 +20,7 @@ def mappings(times: Sequence[float]) -> list[dict]:
 def schedule(task_type: str, times: Sequence[float], tenants: Sequence[str] = ("default",)) -> list[float]:
     """Schedule a task for each of these times, of these tenants in turn; how many seconds each call took. The clients'
     own work is not in it."""
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
 
     tasks, took = mappings(times), []
     for place, tenant in enumerate(tenants):

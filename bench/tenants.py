@@ -185,7 +185,7 @@ class _Small(threading.Thread):
     def run(self) -> None:
         from django.db import connection
 
-        from tasks_app.client import schedule
+        from django_punctual import schedule
 
         while not self._over.wait(1 / A_SECOND):
             schedule(SMALL_TYPE, f"small-{self.count}", tenant="tenant-1")

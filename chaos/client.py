@@ -67,7 +67,7 @@ def ask_once(wish) -> str:
     from django.db import DatabaseError, InterfaceError, connection, transaction
 
     from chaos.journal import append
-    from tasks_app.client import schedule
+    from django_punctual import schedule
 
     note = {"key": wish.key, "type": wish.task_type}
     append("client", json.dumps(note | {"state": "asked"}))
@@ -90,8 +90,8 @@ def ask_again(wish, verb: str) -> str | None:
     """None: it is not over, or nobody can say."""
     from django.db import DatabaseError, InterfaceError, connection, transaction
 
+    import django_punctual as client
     from chaos.journal import append
-    from tasks_app import client
 
     if not has_succeeded(wish):
         return None
@@ -114,7 +114,7 @@ def has_succeeded(wish) -> bool:
     from django.db import DatabaseError, InterfaceError, connection
 
     from chaos.journal import append
-    from tasks_app.client import find
+    from django_punctual import find
 
     try:
         found = find(wish.task_type, wish.key)

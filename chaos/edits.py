@@ -39,7 +39,7 @@ class Editor:
 def ask(wish: Wish, verb: str, delay: float) -> str:
     from django.db import DatabaseError, InterfaceError, connection, transaction
 
-    from tasks_app import client
+    import django_punctual as client
 
     from .journal import append
 

@@ -12,7 +12,7 @@ from django.db import connection
 from chaos.journal import append
 from chaos.models import ChaosEffect
 from chaos.workload import MENDED
-from tasks_app.client import RetryableError, Snooze, UnrecoverableError, handler
+from django_punctual import RetryableError, Snooze, UnrecoverableError, handler
 
 OPTIONS = {"timeout": 5, "backoff": [0.5, 1, 2, 4, 8]}
 LEAK_BYTES = 200_000_000  # one call takes a child over its limit in settings.py

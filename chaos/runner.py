@@ -207,9 +207,9 @@ class _Run:
 
     def _backfill(self) -> list[Wish]:
         """Two weeks of a job that fires every five minutes, at a rate at which it takes most of the run."""
-        from tasks_app.client import Operator
-        from tasks_app.client.campaigns import BackfillRequest, Pace, start_backfill
-        from tasks_app.client.jobs import JobRequest, create_job, pause_job
+        from django_punctual import Operator
+        from django_punctual.campaigns import BackfillRequest, Pace, start_backfill
+        from django_punctual.jobs import JobRequest, create_job, pause_job
 
         def operator() -> Operator:
             return Operator("chaos", "it was not there then")
@@ -344,7 +344,7 @@ class _Run:
 
 
 def _subscribe() -> None:
-    from tasks_app.client import ToFunction, ToStream, subscribe
+    from django_punctual import ToFunction, ToStream, subscribe
 
     from .subscribers import BAD, GOOD
 
@@ -355,7 +355,7 @@ def _subscribe() -> None:
 
 
 def _receive() -> Receiver:
-    from tasks_app.client import ToWebhook, subscribe
+    from django_punctual import ToWebhook, subscribe
 
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -367,7 +367,7 @@ def _receive() -> Receiver:
 
 def _schedule(wishes: Sequence[Wish], start: float) -> None:
     """Through the public door, before the first fault: all of these count as accepted."""
-    from tasks_app.client import schedule_many
+    from django_punctual import schedule_many
 
     by_type = defaultdict(list)
     _know_tenants({wish.tenant for wish in wishes})

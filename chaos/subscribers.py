@@ -3,7 +3,7 @@
 import random
 import time
 
-from tasks_app.client import Event, subscriber
+from django_punctual import Event, subscriber
 
 from . import journal
 

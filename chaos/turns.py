@@ -44,8 +44,8 @@ class Seen(NamedTuple):
 
 
 def begin() -> None:
-    from tasks_app.client import Operator
-    from tasks_app.client.jobs import JobRequest, create_job
+    from django_punctual import Operator
+    from django_punctual.jobs import JobRequest, create_job
 
     with connection.cursor() as cursor:
         cursor.execute(_WITNESS)
@@ -58,8 +58,8 @@ def begin() -> None:
 
 def end() -> None:
     """No more firings; what waits is taken back, and what is under way ends."""
-    from tasks_app.client import Operator
-    from tasks_app.client.jobs import pause_job
+    from django_punctual import Operator
+    from django_punctual.jobs import pause_job
     from tasks_app.models import JobDefinition
 
     connection.close()  # ours was cut with the others

@@ -4,7 +4,7 @@ import logging
 import time
 from datetime import timedelta
 
-from tasks_app.client import Away, RetryableError, Task, UnrecoverableError, handler
+from django_punctual import Away, RetryableError, Task, UnrecoverableError, handler
 
 from .payments import PaymentsAway, capture
 from .studio import convert

@@ -4,7 +4,7 @@ import json
 import os
 import urllib.request
 
-from tasks_app.client import Addresses
+from django_punctual import Addresses
 
 URL = "http://127.0.0.1:8768/convert"  # of examples/film_studio.py
 SECONDS = 5

@@ -7,7 +7,7 @@ task is dead with the sentences that say so: an alarm rule for dead tasks of thi
 import subprocess
 import sys
 
-from tasks_app.client import Task, UnrecoverableError, handler
+from django_punctual import Task, UnrecoverableError, handler
 
 CODES = {1: "DRILL_MISSED", 2: "DRILL_FAILED", 3: "DRILL_WORSE"}
 

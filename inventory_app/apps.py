@@ -8,7 +8,7 @@ class InventoryAppConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from tasks_app.pages.names import translate_names
+        from django_punctual.pages import translate_names
 
         from . import checks  # noqa: F401  (registers the system checks)
 

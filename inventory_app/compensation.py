@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from django.db import connection, transaction
 
-from tasks_app.client import Status, cancel
-from tasks_app.client.compensation import (
+from django_punctual import Status, cancel
+from django_punctual.compensation import (
     Difference,
     Finding,
     Found,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from tasks_app.client import InvalidTask
-from tasks_app.client.rolling import timer_from
-from tasks_app.client.settings import Section, figure, reader
+from django_punctual import InvalidTask
+from django_punctual.rolling import timer_from
+from django_punctual.settings import Section, figure, reader
 
 from .errors import InvalidStockSettings
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db import connection
 
-from tasks_app.client.rolling import Outlook, Timer, outlook, timer_of
-from tasks_app.client.settings import figure
+from django_punctual.rolling import Outlook, Timer, outlook, timer_of
+from django_punctual.settings import figure
 
 from .conf import conf
 from .lifecycle import current_window

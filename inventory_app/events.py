@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from tasks_app.client import emit, emit_many
-from tasks_app.client.events import declare_kind
+from django_punctual import emit, emit_many
+from django_punctual.events import declare_kind
 
 from .units import STOCK_SYNC, TENANT
 

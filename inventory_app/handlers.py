@@ -3,7 +3,7 @@
 import time
 from typing import NamedTuple
 
-from tasks_app.client import Task, handler, write
+from django_punctual import Task, handler, write
 
 from .conf import Conf, conf
 from .errors import InvalidStockSettings

@@ -3,7 +3,7 @@
 from django.contrib.admin.utils import quote
 from django.urls import reverse
 
-from tasks_app.client import Link, register_link
+from django_punctual import Link, register_link
 
 from .units import STOCK_SYNC
 

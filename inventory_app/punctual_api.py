@@ -9,8 +9,8 @@ from ninja import Path, Router, Schema
 from pydantic import Field
 from pydantic.config import JsonDict
 
-from tasks_app.client import TaskInfo, find_many
-from tasks_app.client.endpoints import PAGE, Cursor, Limit, Next, NotThere, Text, caller, may_answer, register_router
+from django_punctual import TaskInfo, find_many
+from django_punctual.endpoints import PAGE, Cursor, Limit, Next, NotThere, Text, caller, may_answer, register_router
 
 from .lifecycle import current_window
 from .models import CODE_LENGTH, Product

@@ -17,7 +17,7 @@ import os
 from functools import cache
 from urllib.parse import quote, urlsplit
 
-from tasks_app.client import Backoff, RetryableError, UnrecoverableError
+from django_punctual import Backoff, RetryableError, UnrecoverableError
 
 from .conf import Conf, conf
 from .connections import Answer, Pool, TooLong

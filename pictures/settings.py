@@ -9,7 +9,7 @@ from scheduler_project.settings import BASE_DIR, DATABASES, INSTALLED_APPS, PUNC
 
 sys.path.append(str(BASE_DIR / "pictures"))  # its app is called as it would be in somebody's project
 INSTALLED_APPS = [*INSTALLED_APPS, "shop"]
-# The database is made for the pictures and thrown away, so the scenes may use tasks_app.testing on it.
+# The database is made for the pictures and thrown away, so the scenes may use django_punctual.testing on it.
 DATABASES = DATABASES | {"default": DATABASES["default"] | {"TEST": {"NAME": DATABASES["default"]["NAME"]}}}
 PUNCTUAL = PUNCTUAL | {"OUTGOING_ALLOW": ["127.0.0.1"]}  # where receiver.py listens
 

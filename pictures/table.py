@@ -40,7 +40,7 @@ class Picture:
 WIDE, LOW = (1280, 800), (1280, 720)
 EDITOR = (1080, 720)
 EDITORS = {"by": ANN, "zone": "Europe/Berlin"}
-TASKS = "tasks_app/scheduletask/"
+TASKS = "punctual/scheduletask/"
 
 PICTURES = (
     Picture(
@@ -68,18 +68,18 @@ PICTURES = (
     ),
     Picture("overview", "", WIDE, (letters, products, hours), ("Tasks a minute", "Service levels"), whole=True),
     Picture("service-levels", "", WIDE, (hours,), ("Last down",), part=".pu-card:has(> h2:text('Service levels'))"),
-    Picture("fleet", "tasks_app/node/", WIDE, (products, hours), ("Chores of the beats",), whole=True),
+    Picture("fleet", "punctual/node/", WIDE, (products, hours), ("Chores of the beats",), whole=True),
     Picture(
         "coverage", "inventory_app/product/coverage/", WIDE, (products,), ("unknown to the stock system",), whole=True
     ),
     Picture(
-        "forecast", "tasks_app/jobdefinition/forecast/", LOW, (jobs, hours), ("Capacity", "firings in one minute"), True
+        "forecast", "punctual/jobdefinition/forecast/", LOW, (jobs, hours), ("Capacity", "firings in one minute"), True
     ),
-    Picture("dead-letters", "tasks_app/dlqentry/", (1400, 800), (letters,), ("480", "MAIL_DOWN"), whole=True),
+    Picture("dead-letters", "punctual/dlqentry/", (1400, 800), (letters,), ("480", "MAIL_DOWN"), whole=True),
     Picture("order", f"{TASKS}?state=DEAD", WIDE, (letters,), ("To confirm it",), True, steps=steps.retry_all),
     Picture(
         "incident",
-        "tasks_app/alarmincident/",
+        "punctual/alarmincident/",
         (1400, 800),
         (letters,),
         ("480 tasks of INVOICE_SEND gave up", "sent"),
@@ -87,12 +87,12 @@ PICTURES = (
     ),
     Picture(
         "subscription",
-        "tasks_app/subscription/",
+        "punctual/subscription/",
         (1400, 800),
         (events,),
         ("Last deliveries",),
         steps=steps.open_subscription,
     ),
-    Picture("campaign", "tasks_app/campaign/", (1400, 800), (letters, replay), ("RUNNING",), steps=steps.open_campaign),
-    Picture("safeguards", "tasks_app/safeguard/", (1400, 800), (guards,), ("What they did", "by olga"), whole=True),
+    Picture("campaign", "punctual/campaign/", (1400, 800), (letters, replay), ("RUNNING",), steps=steps.open_campaign),
+    Picture("safeguards", "punctual/safeguard/", (1400, 800), (guards,), ("What they did", "by olga"), whole=True),
 )

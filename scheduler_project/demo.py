@@ -44,7 +44,7 @@ class Scene:
     note: str = ""
 
     def state(self):
-        from tasks_app.client import find
+        from django_punctual import find
 
         return find(self.task_type, self.key)
 
@@ -126,7 +126,7 @@ def play(supervisor: Supervisor, editor: DemoEditor) -> list[Scene]:
 
 
 def all_scenes(supervisor: Supervisor) -> list[Scene]:
-    from tasks_app.client import cancel, reschedule, schedule
+    from django_punctual import cancel, reschedule, schedule
 
     def begin_cancelled() -> None:
         schedule("DEMO_HELLO", "cancelled", delay=30)
@@ -208,7 +208,7 @@ def article_scene(editor: DemoEditor) -> Scene:
 
 
 def _is_running(task_type: str, key: str) -> bool:
-    from tasks_app.client import find
+    from django_punctual import find
     from tasks_app.models import TaskBatch
 
     task = find(task_type, key)

@@ -43,7 +43,7 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES", "127.0.0.1,::1")
 ONLY_TRUSTED_PROXIES = bool(os.environ.get("TRUSTED_PROXIES"))
 
 INSTALLED_APPS = [
-    "tasks_app.console.apps.ConsoleAdminConfig",  # Django's admin, and the console is its site
+    "django_punctual.console.ConsoleAdminConfig",  # Django's admin, and the console is its site
     "unfold.apps.BasicAppConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -51,8 +51,8 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
-    "tasks_app.api_page.ApiPageConfig",  # its scripts are served from here, not from a CDN
-    "tasks_app",
+    "django_punctual.api_page.ApiPageConfig",  # its scripts are served from here, not from a CDN
+    "django_punctual",
     "articles_app",
     "inventory_app",
     *(["demo_app"] if env.plays_demo() else []),
@@ -134,7 +134,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "text": {"()": "scheduler_project.logs.LineFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
-        "json": {"()": "tasks_app.logs.JsonFormatter"},
+        "json": {"()": "django_punctual.logs.JsonFormatter"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": env.log_format()}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},

@@ -1,3 +1,3 @@
-"""Punctual: a distributed task scheduler for Django. Other apps import `tasks_app.client`."""
+"""Punctual: a distributed task scheduler for Django. Projects import `django_punctual`."""
 
 __version__ = "0.1.0"

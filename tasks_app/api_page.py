@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 _ninja = find_spec("ninja")
 if _ninja is None or _ninja.origin is None:
     raise ImproperlyConfigured(
-        "INSTALLED_APPS has tasks_app.api_page.ApiPageConfig, which needs django-ninja. "
+        "INSTALLED_APPS has django_punctual.api_page.ApiPageConfig, which needs django-ninja. "
         'Run `pip install "django-punctual[api]"`, or take the line out.'
     )
 _folder = Path(_ninja.origin).parent

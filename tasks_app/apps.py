@@ -7,6 +7,7 @@ from django.utils.module_loading import autodiscover_modules
 
 class TasksAppConfig(AppConfig):
     name = "tasks_app"
+    label = "punctual"  # of models, tables of Django and migrations
     verbose_name = "Punctual"
     default_auto_field = "django.db.models.BigAutoField"
     database_names: ClassVar[dict[str, object]] = {}  # by alias, as configured; a test runner connects to others

@@ -1,4 +1,4 @@
-"""What `celery -A tasks_app` starts: a beat or a worker of Punctual, in any Django project.
+"""What `celery -A django_punctual` starts: a beat or a worker of Punctual, in any Django project.
 
 The beat scans the database for due tasks in `tasks_app/engine/beat/dispatcher.py`, which `engine/beat/process.py` runs
 in place of Celery's own schedule. The worker runs published batches in `tasks_app/engine/worker/executor.py`.
@@ -25,7 +25,7 @@ __all__ = ["app"]
 
 NO_SETTINGS = (
     "DJANGO_SETTINGS_MODULE is not set. Set it to your project's settings, as manage.py does: "
-    "`DJANGO_SETTINGS_MODULE=shop.settings celery -A tasks_app …`."
+    "`DJANGO_SETTINGS_MODULE=shop.settings celery -A django_punctual …`."
 )
 _NOT_INSTALLED = re.compile(r"Model class (\S+)\.models\.\S+ doesn't declare an explicit app_label")
 NO_REDIS = (
@@ -48,7 +48,7 @@ def _set_up() -> None:
             django.setup()
         _quieten_celery()
         if not apps.is_installed("tasks_app"):
-            raise SystemExit(f"celery: {_not_installed('tasks_app')}")
+            raise SystemExit(f"celery: {_not_installed('django_punctual')}")
         find_project_app()
         if not conf().REDIS_URL:
             raise SystemExit(f"celery: {NO_REDIS}")

@@ -14,7 +14,7 @@ from .models import ScheduleTask
 from .storage.isolation import finding
 
 OLDEST = 15  # of PostgreSQL, that we have tried
-ROUTER = "tasks_app.router.Router"
+ROUTER = "django_punctual.router.Router"
 
 
 @checks.register(CHECKS)

@@ -1,6 +1,6 @@
 """For LOGGING, in any project: each record with the task that it is about, as a line of JSON or for your own format.
 
-    "formatters": {"json": {"()": "tasks_app.logs.JsonFormatter"}}
+    "formatters": {"json": {"()": "django_punctual.logs.JsonFormatter"}}
 
 It may be named there, since it needs nothing that Django has to set up first.
 """

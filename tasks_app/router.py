@@ -19,4 +19,4 @@ class Router:
 
 
 def _is_ours(app_label: str) -> bool:
-    return app_label == "tasks_app"
+    return app_label == "punctual"

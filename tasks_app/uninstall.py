@@ -1,4 +1,4 @@
-"""What `migrate tasks_app zero` takes away besides the tables: what Django and Redis have noted about us."""
+"""What `migrate punctual zero` takes away besides the tables: what Django and Redis have noted about us."""
 
 import logging
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from .engine.wakeup import client
 
 log = logging.getLogger(__name__)
 
-_FIRST = ("tasks_app", "0001_initial")
+_FIRST = ("punctual", "0001_initial")
 _NOTES = (("admin", "LogEntry", "content_type__app_label"), ("contenttypes", "ContentType", "app_label"))
 
 

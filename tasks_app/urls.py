@@ -1,4 +1,4 @@
-"""The console, the API and /metrics, for a project's URLconf: `path("punctual/", include("tasks_app.urls"))`.
+"""The console, the API and /metrics, for a project's URLconf: `path("punctual/", include("django_punctual.urls"))`.
 
 Each is there if what it needs is installed; `manage.py check` says what is missing. It has no namespace of its own, or
 the admin's addresses inside it could not be found.

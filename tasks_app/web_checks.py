@@ -14,7 +14,7 @@ from .pages.links import SITE
 
 @checks.register(checks.Tags.urls)
 def check_pages(app_configs: Sequence[AppConfig] | None = None, **_: object) -> list[checks.CheckMessage]:
-    """Only where `tasks_app.urls` is part of the URLconf: nobody has to serve anything."""
+    """Only where `django_punctual.urls` is part of the URLconf: nobody has to serve anything."""
     if not getattr(settings, "ROOT_URLCONF", None) or not _is_mounted(get_resolver().url_patterns):
         return []
     return [*_absent(), *_shadowed()]
@@ -22,7 +22,7 @@ def check_pages(app_configs: Sequence[AppConfig] | None = None, **_: object) -> 
 
 def _is_mounted(patterns: list[Any]) -> bool:
     return any(
-        getattr(getattr(one, "urlconf_name", None), "__name__", None) == "tasks_app.urls"
+        getattr(getattr(one, "urlconf_name", None), "__name__", None) in ("django_punctual.urls", "tasks_app.urls")
         or _is_mounted(getattr(one, "url_patterns", []))
         for one in patterns
     )
@@ -30,9 +30,9 @@ def _is_mounted(patterns: list[Any]) -> bool:
 
 def _absent() -> Iterator[checks.CheckMessage]:
     if line := missing_for_console():
-        yield checks.Info("tasks_app.urls serves no console.", hint=f"To have it: {line}", id="punctual.I001")
+        yield checks.Info("django_punctual.urls serves no console.", hint=f"To have it: {line}", id="punctual.I001")
     if line := missing_for_api():
-        yield checks.Info("tasks_app.urls serves no REST API.", hint=f"To have it: {line}", id="punctual.I002")
+        yield checks.Info("django_punctual.urls serves no REST API.", hint=f"To have it: {line}", id="punctual.I002")
     elif line := missing_for_api_page():
         yield checks.Info("The REST API has no page for people, /docs.", hint=f"To have it: {line}", id="punctual.I003")
 
@@ -43,13 +43,13 @@ def _shadowed() -> Iterator[checks.CheckMessage]:
     if SITE in sites and "admin" not in sites and sites[0] == SITE and len(sites) > 1:
         yield checks.Warning(
             f"'admin:' in a page outside of the admin leads to Punctual's console and not to your site {sites[1]!r}.",
-            hint='Put path("…", include("tasks_app.urls")) above the line of your own admin site.',
+            hint='Put path("…", include("django_punctual.urls")) above the line of your own admin site.',
             id="punctual.W020",
         )
     if missing_for_console() is None and SITE not in sites and not _is_project_admin():
         yield checks.Error(
             "The console is inside a namespace, where its links can't be found.",
-            hint='Include it without one: path("punctual/", include("tasks_app.urls")).',
+            hint='Include it without one: path("punctual/", include("django_punctual.urls")).',
             id="punctual.E020",
         )
 

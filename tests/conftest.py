@@ -34,7 +34,16 @@ ALONE = ("unit/protocol/", "typecheck/", "process/test_embedded_services", "proc
 LONG = (*ALONE, "process", "package", "attack", "clients", "api")
 # Playwright leaves an event loop running in its thread, in which nobody else can run one. The longest of them first.
 LAST = ("package/test_shop", "browser/test_operator", "browser/test_editor", "host", "browser")
-OUR_CODE = ("tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project", "chaos", "tests/support")
+OUR_CODE = (
+    "django_punctual",
+    "tasks_app",
+    "articles_app",
+    "inventory_app",
+    "demo_app",
+    "scheduler_project",
+    "chaos",
+    "tests/support",
+)
 _servers = None
 _template = None
 _memory = None

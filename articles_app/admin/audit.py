@@ -19,8 +19,8 @@ from articles_app.errors import ArticleError, StaleArticle
 from articles_app.lifecycle.audit import REASON_LENGTH
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
-from tasks_app.client import ScheduleConflict
-from tasks_app.pages.typed import take_back
+from django_punctual import ScheduleConflict
+from django_punctual.pages import take_back
 
 from .hints import LABELS
 from .numbers import read_revision

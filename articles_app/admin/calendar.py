@@ -17,8 +17,8 @@ from articles_app.errors import ArticleError, StaleArticle
 from articles_app.lifecycle import change_publish_time
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
-from tasks_app.client import ScheduleConflict
-from tasks_app.pages.typed import take_back
+from django_punctual import ScheduleConflict
+from django_punctual.pages import take_back
 
 from .move_form import TO, MoveForm
 from .numbers import NONE, read_id, read_revision

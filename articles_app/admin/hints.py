@@ -12,7 +12,7 @@ from articles_app.models import Article
 from articles_app.states import ArticleStatus
 from articles_app.stopped import WAITS, for_a_person
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
-from tasks_app.client import Status, TaskInfo, find_many, what_delays
+from django_punctual import Status, TaskInfo, find_many, what_delays
 
 from .times import lasting, late_by, local_only
 

@@ -21,9 +21,7 @@ from unfold.admin import ModelAdmin
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
 from articles_app.stopped import stopped
-from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
-from tasks_app.pages.rows import TEMPLATE, QuickList
-from tasks_app.pages.saved import LISTS, FilteredList
+from django_punctual.pages import COUNTED, LISTS, TEMPLATE, BoundedPaginator, FilteredList, OwnLookups, QuickList
 
 from . import preview
 from .audit import audit_page

@@ -18,8 +18,8 @@ from django.utils.translation import gettext, gettext_lazy
 from articles_app.errors import AlreadyCreated, ArticleError, StaleArticle
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
-from tasks_app.client import ScheduleConflict
-from tasks_app.pages.typed import take_back
+from django_punctual import ScheduleConflict
+from django_punctual.pages import take_back
 
 from .form import EDITABLE, FIELDS, TIMES, ArticleForm, digest, shown_values
 from .hints import badge_of, hints
@@ -71,7 +71,7 @@ def article_page(request: HttpRequest, admin: ModelAdmin, article: Article | Non
     """GET shows it; POST does what the pressed button said, or says why it did not."""
     allowed = admin.has_add_permission(request) if article is None else admin.has_change_permission(request, article)
     zone, now = zone_of(request), database_now()
-    may_see_tasks = request.user.has_perm("tasks_app.view_scheduletask")
+    may_see_tasks = request.user.has_perm("punctual.view_scheduletask")
     page = Page(
         request, article, allowed, may_see_tasks, zone, now, _fresh(article, zone.zone, now), _revision(article)
     )

@@ -5,7 +5,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from articles_app.models import TITLE_LENGTH, Article
-from tasks_app.pages.typed import take_back
+from django_punctual.pages import take_back
 
 from .form import BODY_LENGTH
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from articles_app.models import Article, ArticleEvent
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
-from tasks_app.client import AttemptInfo, Status, TaskInfo, history
+from django_punctual import AttemptInfo, Status, TaskInfo, history
 
 from .times import lasting, late_by, spoken, to_the_second
 from .words import event_words

@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 
 from articles_app.models import Article
 from articles_app.states import ArticleStatus, sources_of
-from tasks_app.pages.lists import SHOWN, refuse_unknown
+from django_punctual.pages import SHOWN, refuse_unknown
 
 from .hints import Hint, badge_of, hints
 from .numbers import NONE, read_id

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from articles_app.conf import conf
 from articles_app.units import AUDIT, PUBLISH
-from tasks_app.client import cancel, ensure
+from django_punctual import cancel, ensure
 
 from .write import Moved, checked, move
 

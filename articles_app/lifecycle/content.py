@@ -11,7 +11,7 @@ from articles_app.events import Changed, emit
 from articles_app.models import NAME_LENGTH, TITLE_LENGTH, Article, ArticleCreation, ArticleEvent
 from articles_app.states import ArticleStatus
 from articles_app.units import AUDIT, PUBLISH
-from tasks_app.client import cancel
+from django_punctual import cancel
 
 from .write import Moved, checked, checked_actor, checked_time, move
 

@@ -11,7 +11,7 @@ from articles_app.errors import InvalidArticle
 from articles_app.events import Changed, emit
 from articles_app.states import ArticleStatus
 from articles_app.units import OFFLINE, SCHEDULER
-from tasks_app.client import Outcome, cancel, ensure
+from django_punctual import Outcome, cancel, ensure
 
 from .write import Moved, checked_actor, checked_id, checked_revision, checked_time, move
 

@@ -10,7 +10,7 @@ from articles_app.errors import InvalidArticle
 from articles_app.events import Changed, emit
 from articles_app.states import ArticleStatus
 from articles_app.units import OFFLINE, PUBLISH, SCHEDULER
-from tasks_app.client import cancel, ensure_many
+from django_punctual import cancel, ensure_many
 
 from .write import Moved, move
 

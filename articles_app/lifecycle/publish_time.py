@@ -16,8 +16,8 @@ from articles_app.errors import InvalidArticle, UnknownArticle
 from articles_app.events import KINDS, Changed, emit
 from articles_app.states import ArticleStatus, sources_of
 from articles_app.units import AUDIT, PUBLISH
-from tasks_app.client import Outcome, Scheduled, ensure_many, reschedule_many
-from tasks_app.together import RowChange, reschedule_with
+from django_punctual import Outcome, Scheduled, ensure_many, reschedule_many
+from django_punctual.together import RowChange, reschedule_with
 
 from .audit import audit_options
 from .write import checked_actor, checked_id, checked_revision, checked_time, prepared, refuse

@@ -12,7 +12,7 @@ from articles_app.errors import IllegalMove, InvalidArticle, StaleArticle, Unkno
 from articles_app.events import Changed, emit
 from articles_app.models import NAME_LENGTH, ArticleEvent
 from articles_app.states import ArticleStatus, sources_of, target_of
-from tasks_app.client import InvalidTask, checked_instant, checked_name, checked_text
+from django_punctual import InvalidTask, checked_instant, checked_name, checked_text
 
 
 class Moved(NamedTuple):

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
-from tasks_app.pages.help import PLACES, Place, answers
+from django_punctual.pages import PLACES, Place, answers
 
 from .products import ProductAdmin
 

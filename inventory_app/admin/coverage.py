@@ -9,9 +9,9 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from django_punctual.pages import Chart, Series, bars
 from inventory_app.coverage import Coverage, read_coverage
 from inventory_app.coverage_history import coverage_of
-from tasks_app.pages.charts import Chart, Series, bars
 
 from .words import age, cause, pace, span
 
@@ -44,7 +44,7 @@ def coverage_page(request: HttpRequest, admin: ModelAdmin) -> HttpResponse:
         "ranges": RANGE_WORDS,
         "failing": [(cause(code), code, count) for code, count in coverage.outlook.failing.items()],
         "may_change": admin.has_change_permission(request),
-        "may_see_tasks": request.user.has_perm("tasks_app.view_scheduletask"),
+        "may_see_tasks": request.user.has_perm("punctual.view_scheduletask"),
         "window": span(coverage.window),
         "interval": span(coverage.interval),
     }

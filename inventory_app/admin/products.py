@@ -20,15 +20,14 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from django_punctual import InvalidTask, TaskInfo, find, find_many
+from django_punctual.pages import COUNTED, TEMPLATE, BoundedPaginator, OwnLookups, QuickList
+from django_punctual.rolling import failing_keys
 from inventory_app import lifecycle
 from inventory_app.errors import InvalidProduct, StockError, UnknownProduct
 from inventory_app.lifecycle.products import SYNC_NOW_MOST, checked
 from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import InvalidTask, TaskInfo, find, find_many
-from tasks_app.client.rolling import failing_keys
-from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
-from tasks_app.pages.rows import TEMPLATE, QuickList
 
 from .coverage import coverage_page
 from .window import window_page

@@ -12,10 +12,10 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from django_punctual.rolling import Timer
 from inventory_app.conf import LONGEST_WINDOW
 from inventory_app.coverage import Coverage, horizon, interval_for, read_coverage, step_for
 from inventory_app.lifecycle import apply_window, change_window, current_window
-from tasks_app.client.rolling import Timer
 
 from .coverage import load_chart
 from .words import pace, share, span

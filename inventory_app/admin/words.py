@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
+from django_punctual import Status, TaskInfo
 from inventory_app import stock
-from tasks_app.client import Status, TaskInfo
 
 CAUSES = {
     stock.NOT_FOUND: gettext_lazy("unknown to the stock system"),

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
+from django_punctual import InvalidTask, checked_instant
 from inventory_app.errors import InvalidProduct
 from inventory_app.events import ADDED, tell
 from inventory_app.models import CODE_LENGTH, MOST, NAME_LENGTH
-from tasks_app.client import InvalidTask, checked_instant
 
 from .products import checked, schedule_syncs
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from django_punctual import InvalidTask, Outcome, cancel, checked_text, find_many, reschedule_many, schedule_many
+from django_punctual.rolling import change_interval, front_of_line, timer_of
 from inventory_app.errors import DuplicateProduct, InvalidProduct, UnknownProduct
 from inventory_app.events import ADDED, REMOVED, RENAMED, tell
 from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import INVENTORY, STOCK_SYNC
-from tasks_app.client import InvalidTask, Outcome, cancel, checked_text, find_many, reschedule_many, schedule_many
-from tasks_app.client.rolling import change_interval, front_of_line, timer_of
 
 from .spread import next_sync
 from .window import current_window

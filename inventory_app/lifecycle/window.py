@@ -11,13 +11,13 @@ from datetime import timedelta
 from django.db import connection, transaction
 from django.db.models import Q
 
+from django_punctual import checked_text
+from django_punctual.rolling import change_interval
 from inventory_app.conf import LONGEST_WINDOW, SHORTEST_WINDOW, conf
 from inventory_app.errors import InvalidProduct
 from inventory_app.events import tell_window
 from inventory_app.models import SyncWindow
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import checked_text
-from tasks_app.client.rolling import change_interval
 
 PAGE = 5_000
 _ONLY = 1  # the id of the row

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from articles_app import lifecycle
 from articles_app.models import Article
+from django_punctual.testing import frozen_clock
 from pictures.stack import Stack
-from tasks_app.testing import frozen_clock
 
 from .people import ANN
 from .times import now

@@ -3,9 +3,9 @@
 import random
 from collections.abc import Iterator
 
+from django_punctual import ToWebhook, emit, subscribe
+from django_punctual.subscriptions import find_subscription
 from pictures.stack import Stack
-from tasks_app.client import ToWebhook, emit, subscribe
-from tasks_app.client.subscriptions import find_subscription
 
 from .people import olga
 

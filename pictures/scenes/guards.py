@@ -6,11 +6,11 @@ from datetime import timedelta
 from django.core.management import call_command
 from django.db.models.functions import Now
 
+from django_punctual import schedule_many
+from django_punctual.testing import frozen_clock
 from pictures.stack import Stack
-from tasks_app.client import schedule_many
 from tasks_app.engine.beat.safeguards.guard import guard
 from tasks_app.models import Safeguard
-from tasks_app.testing import frozen_clock
 
 from .people import OLGA
 from .times import execute, now

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from django.db import transaction
 
+from django_punctual import schedule, schedule_many
 from pictures.stack import Stack
-from tasks_app.client import schedule, schedule_many
 from tasks_app.core.lanes import LANES
 from tasks_app.core.lateness import BUCKETS, bucket_of, histogram
 from tasks_app.engine.beat.roll_up import roll_up

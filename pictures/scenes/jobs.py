@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from django.db import transaction
 
+from django_punctual.jobs import JobRequest, create_job
 from pictures.stack import Stack
-from tasks_app.client.jobs import JobRequest, create_job
 
 from .people import olga
 

@@ -4,14 +4,14 @@ import random
 from collections.abc import Iterator
 from datetime import timedelta
 
+from django_punctual import schedule_many
+from django_punctual.testing import frozen_clock, run_due
 from pictures.stack import Stack
-from tasks_app.client import schedule_many
 from tasks_app.engine.beat.alarms.reading import read_events
 from tasks_app.engine.channels.sending import send_waiting
 from tasks_app.lifecycle.alarms.channels import ChannelRequest, create_channel
 from tasks_app.lifecycle.alarms.incidents import tell_due
 from tasks_app.lifecycle.alarms.rules import RuleRequest, create_rule
-from tasks_app.testing import frozen_clock, run_due
 
 from .people import olga
 from .times import MINUTE, execute, now

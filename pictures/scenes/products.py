@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from urllib.request import Request, urlopen
 
+from django_punctual.testing import frozen_clock, run_due
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import CoverageHour
 from pictures.stack import UNKNOWN, Stack
-from tasks_app.testing import frozen_clock, run_due
 
 from .times import execute, now
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from django.db import transaction
 
+from django_punctual.campaigns import Filter, Pace, Verb, find_campaign, start_campaign
 from pictures.stack import Stack
-from tasks_app.client.campaigns import Filter, Pace, Verb, find_campaign, start_campaign
 
 from .letters import MAILS, STRANGERS
 from .people import olga

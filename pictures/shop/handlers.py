@@ -3,7 +3,7 @@
 import os
 import time
 
-from tasks_app.client import RetryableError, Task, UnrecoverableError, handler
+from django_punctual import RetryableError, Task, UnrecoverableError, handler
 
 
 @handler("INVOICE_SEND", timeout=30, backoff=[60, 300])

@@ -42,8 +42,8 @@ from .rights import LookOnly, View, may_operate_alarms, may_view, may_view_alarm
 PAGE = 50
 SHOWN = 500
 Found = TypeVar("Found", bound=Model)
-RULES, RULE = "tasks_app_alarmrule_changelist", "tasks_app_alarmrule_change"
-CHANNELS, CHANNEL = "tasks_app_alarmchannel_changelist", "tasks_app_alarmchannel_change"
+RULES, RULE = "punctual_alarmrule_changelist", "punctual_alarmrule_change"
+CHANNELS, CHANNEL = "punctual_alarmchannel_changelist", "punctual_alarmchannel_change"
 
 
 class AlarmPages(LookOnly, ModelAdmin):
@@ -62,7 +62,7 @@ class AlarmPages(LookOnly, ModelAdmin):
 
     def paths(self, *pages: tuple[str, View, str]) -> list[URLPattern]:
         return [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_{self.opts.model_name}_{name}")
+            path(where, self.admin_site.admin_view(view), name=f"punctual_{self.opts.model_name}_{name}")
             for where, view, name in pages
         ]
 

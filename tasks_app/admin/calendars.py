@@ -32,7 +32,7 @@ from tasks_app.pages.typed import take_back
 from .forms import TenantField, reason_field
 from .rights import LookOnly, may_operate_jobs, may_view_jobs, requires
 
-LIST, ONE = "tasks_app_calendar_changelist", "tasks_app_calendar_change"
+LIST, ONE = "punctual_calendar_changelist", "punctual_calendar_change"
 SHOWN = 500  # calendars on the list, jobs on a page
 HISTORY = 30
 
@@ -127,7 +127,7 @@ class CalendarAdmin(LookOnly, ModelAdmin):
             ("<int:calendar_id>/remove/", self.remove_view, "remove"),
         ]
         own = [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_calendar_{name}")
+            path(where, self.admin_site.admin_view(view), name=f"punctual_calendar_{name}")
             for where, view, name in pages
         ]
         return [*own, *super().get_urls()]

@@ -103,7 +103,7 @@ class CampaignAdmin(LookOnly, ModelAdmin):
         pages = [
             ("<int:campaign>/<str:verb>/order/", self.order_view, "campaign_order"),
         ]
-        own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
+        own = [path(where, self.admin_site.admin_view(view), name=f"punctual_{name}") for where, view, name in pages]
         return [*own, *super().get_urls()]
 
     @requires(may_view)
@@ -149,7 +149,7 @@ class CampaignAdmin(LookOnly, ModelAdmin):
                         request,
                         gettext("Campaign {id} was {now} already; nothing was changed.").format(id=row.id, now=now),
                     )
-                return HttpResponseRedirect(console_url("tasks_app_campaign_change", row.id))
+                return HttpResponseRedirect(console_url("punctual_campaign_change", row.id))
         context = self._page(request) | {
             "title": gettext("{words} campaign {id}").format(words=words, id=row.id),
             "campaign": row,

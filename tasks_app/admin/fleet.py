@@ -53,7 +53,7 @@ class FleetAdmin(LookOnly, ModelAdmin):
             ("worker/<str:name>/<str:verb>/", self.worker_order_view, "worker_order"),
             ("", self.changelist_view, "node_changelist"),
         ]
-        return [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
+        return [path(where, self.admin_site.admin_view(view), name=f"punctual_{name}") for where, view, name in pages]
 
     @requires(may_view_platform)
     @shared
@@ -130,7 +130,7 @@ def _carry_out(request: HttpRequest, lane: str, form: LaneForm) -> HttpResponse 
             else gettext("Lane {lane} was resumed by somebody else in the meantime; nothing was changed.")
         )
         messages.warning(request, said.format(lane=lane))
-    return HttpResponseRedirect(console_url("tasks_app_node_changelist"))
+    return HttpResponseRedirect(console_url("punctual_node_changelist"))
 
 
 def _read(request: HttpRequest) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def advice_after(job: JobDefinition, was: JobDefinition | None) -> str | SafeStr
     words = advice_in_words(advice, load_forecast().capacity)
     if advice.jitter is None:
         return words
-    where = f"{console_url('tasks_app_job_edit', job.id)}?jitter={advice.jitter}"
+    where = f"{console_url('punctual_job_edit', job.id)}?jitter={advice.jitter}"
     return format_html('{} <a href="{}">Spread it over {} seconds</a>', words, where, advice.jitter)
 
 

@@ -38,7 +38,7 @@ from .rights import LookOnly, may_operate_jobs, may_view, may_view_jobs, require
 
 PAGE = 30
 ENTRIES = 50
-ONE = "tasks_app_graphrun_change"
+ONE = "punctual_graphrun_change"
 WORDS = {
     RunState.WAITING: gettext_lazy("Nothing of it has begun."),
     RunState.RUNNING: gettext_lazy("It is under way."),
@@ -77,7 +77,7 @@ class GraphRunAdmin(LookOnly, ModelAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.rerun_view)
-        return [path("<int:run_id>/rerun/", view, name="tasks_app_graphrun_rerun"), *super().get_urls()]
+        return [path("<int:run_id>/rerun/", view, name="punctual_graphrun_rerun"), *super().get_urls()]
 
     @requires(may_view_jobs)
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -177,7 +177,7 @@ def bars_of(view: RunView, *, linked: bool) -> Gantt | None:
 
 
 def _task_url(node: Node) -> str:
-    return console_url("tasks_app_scheduletask_change", node.task.id) if node.task else ""
+    return console_url("punctual_scheduletask_change", node.task.id) if node.task else ""
 
 
 def _listed(request: HttpRequest) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from .rights import LookOnly, may_operate_hosts, may_view_hosts, requires
 from .secrets import ReasonOnly
 
 SHOWN = 500
-LIST = "tasks_app_host_changelist"
+LIST = "punctual_host_changelist"
 
 
 class HostForm(ReasonOnly):
@@ -63,7 +63,7 @@ class HostAdmin(LookOnly, ModelAdmin):
             ("try/<str:tenant>/<str:host>/", self.try_view, "try"),
         ]
         return [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_host_{name}") for where, view, name in pages
+            path(where, self.admin_site.admin_view(view), name=f"punctual_host_{name}") for where, view, name in pages
         ]
 
     @requires(may_view_hosts)

@@ -28,7 +28,7 @@ from tasks_app.pages.lists import refuse_unknown
 from .rights import LookOnly, may_operate_installation, may_view_installation, may_view_platform, requires
 from .secrets import ReasonOnly
 
-LIST = "tasks_app_installation_changelist"
+LIST = "punctual_installation_changelist"
 HOUR = 3_600.0
 KNOWN = "_punctual_installation"  # in a request: the view of it that its page has read anyway
 CHOICES = {"resume": Choice.RUN, "latest": Choice.LATEST, "shift": Choice.SHIFT, "expire": Choice.EXPIRE}
@@ -113,7 +113,7 @@ class InstallationAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         pages = [("", self.changelist_view, "changelist"), ("<str:verb>/", self.order_view, "order")]
         return [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_installation_{name}")
+            path(where, self.admin_site.admin_view(view), name=f"punctual_installation_{name}")
             for where, view, name in pages
         ]
 

@@ -89,10 +89,10 @@ PAGE = 50
 SAID = 5  # jobs that are named after an order for many
 HISTORY = 30
 BACKFILLS = 5
-LIST = "tasks_app_jobdefinition_changelist"
+LIST = "punctual_jobdefinition_changelist"
 LISTS["jobs"] = FilteredList(LIST, JobFilterForm, may_view_jobs)
-ONE = "tasks_app_jobdefinition_change"
-DRAFT = "tasks_app_job_draft"
+ONE = "punctual_jobdefinition_change"
+DRAFT = "punctual_job_draft"
 MISSING_TYPE = gettext_lazy("The task type is missing; it says what runs.")
 # What the button says, what the page before it says will happen, and what is said afterwards.
 VERBS = {
@@ -169,7 +169,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
             ("<int:job_id>/firing/<slug:verb>/", self.firing_view, "firing"),
         ]
         own = [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_job_{name}") for where, view, name in pages
+            path(where, self.admin_site.admin_view(view), name=f"punctual_job_{name}") for where, view, name in pages
         ]
         return [*own, *super().get_urls()]
 
@@ -321,7 +321,7 @@ class JobDefinitionAdmin(LookOnly, ModelAdmin):
                         campaign = start_backfill(form.request, operator, form.pace)
                         messages.success(request, gettext("Campaign {id} has begun.").format(id=campaign.id))
                         seen = may_view(request)
-                        where = ("tasks_app_campaign_change", campaign.id) if seen else (ONE, job.id)
+                        where = ("punctual_campaign_change", campaign.id) if seen else (ONE, job.id)
                         return HttpResponseRedirect(console_url(*where))
                     foreseen, status = foresee_backfill(form.request, form.pace), 200
                 except (PunctualError, ArchiveUnreachable) as error:

@@ -41,7 +41,7 @@ from .words import LETTER_VERBS, order_words
 PAGE = 50
 CAUSES = 50
 ENTRIES = 20
-LIST = "tasks_app_dlqentry_changelist"
+LIST = "punctual_dlqentry_changelist"
 LISTS["letters"] = FilteredList(LIST, LetterFilterForm, may_view)
 
 
@@ -53,7 +53,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
             ("order/run/", self.run_view, "letter_run"),
             ("<int:letter>/tags/", self.tags_view, "letter_tags"),
         ]
-        own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
+        own = [path(where, self.admin_site.admin_view(view), name=f"punctual_{name}") for where, view, name in pages]
         return [*own, *super().get_urls()]
 
     @requires(may_view)
@@ -80,7 +80,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
             operator = Operator(request.user.get_username(), form.cleaned_data["reason"])
             if not any(change.values()):
                 messages.warning(request, gettext("The letter has exactly these tags already; nothing was changed."))
-                return HttpResponseRedirect(console_url("tasks_app_dlqentry_change", row.id))
+                return HttpResponseRedirect(console_url("punctual_dlqentry_change", row.id))
             try:
                 done = change_tags(row, operator, **change)
             except InvalidTask as error:
@@ -93,7 +93,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
                         request,
                         gettext("The letter's tags are now: {tags}.").format(tags=", ".join(done) or gettext("none")),
                     )
-                return HttpResponseRedirect(console_url("tasks_app_dlqentry_change", row.id))
+                return HttpResponseRedirect(console_url("punctual_dlqentry_change", row.id))
         context = (
             self._page(request)
             | _told(row)
@@ -145,7 +145,7 @@ class DlqEntryAdmin(LookOnly, ModelAdmin):
             form.add_error(None, gettext("{error} Nothing was changed.").format(error=str(error).splitlines()[0]))
             status = 429 if isinstance(error, RetryLimited) else 503
             return self._preview(request, form, order, form.filter_form.words, status=status)
-        return HttpResponseRedirect(console_url("tasks_app_campaign_change", campaign.id))
+        return HttpResponseRedirect(console_url("punctual_campaign_change", campaign.id))
 
     def _preview(
         self,

@@ -43,7 +43,7 @@ def task_rows(
     tasks: Iterable[TaskFields], *, cold: bool, chosen: bool, changeable: Collection[int]
 ) -> Iterator[SafeString]:
     """`cold`: they are in the archive, and have no pages. `chosen`: there is a column to choose some in."""
-    where = console_url("tasks_app_scheduletask_changelist")
+    where = console_url("punctual_scheduletask_changelist")
     select = gettext("Select task {task}, {type} {key}")
     archived = format_html(" <small>{}</small>", gettext("archived"))
     replaced = format_html(" <small>{}</small>", gettext("replaced"))
@@ -74,7 +74,7 @@ def job_rows(
     changeable: Collection[int],
 ) -> Iterator[SafeString]:
     """Of each its schedule and its state in words, and its last runs. `acting`: there are columns to choose and act."""
-    where = console_url("tasks_app_jobdefinition_changelist")
+    where = console_url("punctual_jobdefinition_changelist")
     select, run, run_it = gettext("Select {name}"), gettext("Run now"), gettext("Run {name} now")
     pausing = {"verb": "pause", "verb_words": gettext("Pause")}, gettext("Pause {name}")
     resuming = {"verb": "resume", "verb_words": gettext("Resume")}, gettext("Resume {name}")
@@ -91,7 +91,7 @@ def job_rows(
 
 def node_rows(nodes: Iterable[NodeView]) -> Iterator[SafeString]:
     """Beats and workers; of those that are silent, only that they were there."""
-    pages = console_url("tasks_app_node_changelist") + "worker/"
+    pages = console_url("punctual_node_changelist") + "worker/"
     live, drained, ago = gettext("live"), gettext("drained"), gettext("{time} ago")
     silent = format_html("<strong>{}</strong>", gettext("silent"))
     elsewhere, yes = gettext("at {site}"), gettext("yes")

@@ -28,7 +28,7 @@ from .rights import LookOnly, may_operate_members, may_view_members, requires
 from .secrets import ReasonOnly
 
 SHOWN = 500
-LIST = "tasks_app_membership_changelist"
+LIST = "punctual_membership_changelist"
 
 
 class MemberForm(ReasonOnly):
@@ -61,7 +61,7 @@ class MembershipAdmin(LookOnly, ModelAdmin):
             ("<int:member_id>/revoke/", self.revoke_view, "revoke"),
         ]
         return [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_membership_{name}")
+            path(where, self.admin_site.admin_view(view), name=f"punctual_membership_{name}")
             for where, view, name in pages
         ]
 

@@ -51,7 +51,7 @@ from .words import DONE, KINDS, LEFT, WILL, order_words, split, tasks
 EXAMPLES = 10
 KINDS_SHOWN = 20  # types and lanes
 LOOK = "look"  # the button that shows the new times
-LIST = "tasks_app_scheduletask_changelist"
+LIST = "punctual_scheduletask_changelist"
 
 
 def preview(pages: ModelAdmin, request: HttpRequest) -> HttpResponse:
@@ -102,7 +102,7 @@ def carry_out(pages: ModelAdmin, request: HttpRequest) -> HttpResponse:
     operator = Operator(request.user.get_username(), order["reason"], order["operation"])
     try:
         if order["scope"] == OrderForm.MATCHING:
-            return HttpResponseRedirect(console_url("tasks_app_campaign_change", _begin(form, operator)))
+            return HttpResponseRedirect(console_url("punctual_campaign_change", _begin(form, operator)))
         operate_tasks(order["verb"], order["ids"], operator, order["move"])
     except NothingToDo:
         messages.warning(request, gettext("Nothing matches any more; nothing was changed."))
@@ -124,7 +124,7 @@ def carry_out(pages: ModelAdmin, request: HttpRequest) -> HttpResponse:
     if not AuditEntry.objects.filter(operation=operator.operation).exists():
         messages.warning(request, gettext("Nothing matches any more; nothing was changed."))
         return HttpResponseRedirect(_back(request.POST.get("filter", "")))
-    return HttpResponseRedirect(console_url("tasks_app_operation", operator.operation))
+    return HttpResponseRedirect(console_url("punctual_operation", operator.operation))
 
 
 def report(pages: ModelAdmin, request: HttpRequest, operation: UUID) -> HttpResponse:
@@ -166,7 +166,7 @@ def undo(pages: ModelAdmin, request: HttpRequest, operation: UUID) -> HttpRespon
         except (PunctualError, OperationalError) as error:
             form.add_error(None, str(error).splitlines()[0])
         else:
-            return HttpResponseRedirect(console_url("tasks_app_campaign_change", campaign.id))
+            return HttpResponseRedirect(console_url("punctual_campaign_change", campaign.id))
     context = pages.page(request) | {
         "title": gettext("Undo: {order}").format(order=_named(first, entries, entries.count())),
         "first": first,

@@ -27,8 +27,8 @@ BEGINNING = 3  # characters of a key or a name that are enough to look for what 
 
 PLACES[:0] = [  # before those of apps
     Place("index", gettext_lazy("Overview"), may_view_platform),
-    Place("tasks_app_health", gettext_lazy("Health panel"), may_read_api),
-    Place("tasks_app_job_forecast", gettext_lazy("Load forecast"), may_view_forecast),
+    Place("punctual_health", gettext_lazy("Health panel"), may_read_api),
+    Place("punctual_job_forecast", gettext_lazy("Load forecast"), may_view_forecast),
 ]
 
 
@@ -68,9 +68,9 @@ def _jobs(word: str) -> list[JobDefinition]:
 
 def _of_task(task: TaskFields) -> SearchResult:
     words = gettext("Task {id}, {type}, {state}").format(id=task.id, type=task.task_type, state=task.status)
-    return SearchResult(task.biz_key, words, console_url("tasks_app_scheduletask_change", task.id), "task_alt")
+    return SearchResult(task.biz_key, words, console_url("punctual_scheduletask_change", task.id), "task_alt")
 
 
 def _of_job(job: JobDefinition) -> SearchResult:
     words = gettext("Job, {type}, {state}").format(type=job.task_type, state=job.status)
-    return SearchResult(job.name, words, console_url("tasks_app_jobdefinition_change", job.id), "event_repeat")
+    return SearchResult(job.name, words, console_url("punctual_jobdefinition_change", job.id), "event_repeat")

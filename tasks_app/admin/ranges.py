@@ -113,7 +113,7 @@ def _since(known: datetime | None, begin: datetime) -> str:
 
 
 def _charts(chosen: Range, points: Mapping[datetime, Figures], total: Figures, note: str) -> list[Chart]:
-    where = console_url("tasks_app_scheduletask_changelist")
+    where = console_url("punctual_scheduletask_changelist")
     kept = timezone.now() - max(one.hot for one in conf().retention_classes.values())
     labels = [f"{at:{chosen.label}}" for at in points]
     urls = [_ran_in(where, at, chosen.step) if at >= kept else "" for at in points]

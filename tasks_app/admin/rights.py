@@ -20,29 +20,29 @@ from tasks_app.engine.web import people
 from tasks_app.pages.saved import LISTS
 
 View = Callable[..., HttpResponse]
-VIEW = "tasks_app.view_scheduletask"
-OPERATE = "tasks_app.operate_scheduletask"
-DECRYPT = "tasks_app.decrypt_scheduletask"
-VIEW_JOBS = "tasks_app.view_jobdefinition"
-OPERATE_JOBS = "tasks_app.operate_jobdefinition"
-VIEW_TOKENS = "tasks_app.view_apitoken"
-OPERATE_TOKENS = "tasks_app.operate_apitoken"
-VIEW_MEMBERS = "tasks_app.view_membership"
-OPERATE_MEMBERS = "tasks_app.operate_membership"
-VIEW_SUBSCRIPTIONS = "tasks_app.view_subscription"
-OPERATE_SUBSCRIPTIONS = "tasks_app.operate_subscription"
-VIEW_SECRETS = "tasks_app.view_secret"
-OPERATE_SECRETS = "tasks_app.operate_secret"
-VIEW_HOSTS = "tasks_app.view_host"
-OPERATE_HOSTS = "tasks_app.operate_host"
-VIEW_TENANTS = "tasks_app.view_tenant"
-OPERATE_TENANTS = "tasks_app.operate_tenant"
-VIEW_SAFEGUARDS = "tasks_app.view_safeguard"
-OPERATE_SAFEGUARDS = "tasks_app.operate_safeguard"
-VIEW_INSTALLATION = "tasks_app.view_installation"
-OPERATE_INSTALLATION = "tasks_app.operate_installation"
-VIEW_ALARMS = "tasks_app.view_alarmrule"
-OPERATE_ALARMS = "tasks_app.operate_alarmrule"
+VIEW = "punctual.view_scheduletask"
+OPERATE = "punctual.operate_scheduletask"
+DECRYPT = "punctual.decrypt_scheduletask"
+VIEW_JOBS = "punctual.view_jobdefinition"
+OPERATE_JOBS = "punctual.operate_jobdefinition"
+VIEW_TOKENS = "punctual.view_apitoken"
+OPERATE_TOKENS = "punctual.operate_apitoken"
+VIEW_MEMBERS = "punctual.view_membership"
+OPERATE_MEMBERS = "punctual.operate_membership"
+VIEW_SUBSCRIPTIONS = "punctual.view_subscription"
+OPERATE_SUBSCRIPTIONS = "punctual.operate_subscription"
+VIEW_SECRETS = "punctual.view_secret"
+OPERATE_SECRETS = "punctual.operate_secret"
+VIEW_HOSTS = "punctual.view_host"
+OPERATE_HOSTS = "punctual.operate_host"
+VIEW_TENANTS = "punctual.view_tenant"
+OPERATE_TENANTS = "punctual.operate_tenant"
+VIEW_SAFEGUARDS = "punctual.view_safeguard"
+OPERATE_SAFEGUARDS = "punctual.operate_safeguard"
+VIEW_INSTALLATION = "punctual.view_installation"
+OPERATE_INSTALLATION = "punctual.operate_installation"
+VIEW_ALARMS = "punctual.view_alarmrule"
+OPERATE_ALARMS = "punctual.operate_alarmrule"
 
 
 def _may(request: HttpRequest, permission: str, right: Right | None = None) -> bool:
@@ -218,7 +218,7 @@ class LookOnly:
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Somebody who works in one tenant is not shown the way to a page that no role opens."""
-        return may_view(request) and (member() is None or f"tasks_app_{self.opts.model_name}_changelist" in NEEDS)
+        return may_view(request) and (member() is None or f"punctual_{self.opts.model_name}_changelist" in NEEDS)
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False

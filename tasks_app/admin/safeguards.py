@@ -27,8 +27,8 @@ from tasks_app.pages.lists import refuse_unknown
 from .rights import LookOnly, may_operate_safeguards, may_view_platform, may_view_safeguards, requires
 from .secrets import ReasonOnly
 
-LIST = "tasks_app_safeguard_changelist"
-TELL_IT = {"index", "tasks_app_node_changelist"}  # pages with the verdict, which says it, too
+LIST = "punctual_safeguard_changelist"
+TELL_IT = {"index", "punctual_node_changelist"}  # pages with the verdict, which says it, too
 SHOWN = 50
 WORDS = {
     "force": gettext_lazy("It acts from now on, whatever is found, until its time is over."),
@@ -79,7 +79,7 @@ class SafeguardAdmin(LookOnly, ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         pages = [("", self.changelist_view, "changelist"), ("<str:name>/<str:verb>/", self.order_view, "order")]
         return [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_safeguard_{name}")
+            path(where, self.admin_site.admin_view(view), name=f"punctual_safeguard_{name}")
             for where, view, name in pages
         ]
 

@@ -30,7 +30,7 @@ from .forms import TenantField, reason_field
 from .rights import LookOnly, may_operate_secrets, may_view_secrets, requires
 
 SHOWN = 500
-LIST = "tasks_app_secret_changelist"
+LIST = "punctual_secret_changelist"
 
 
 class ReasonOnly(forms.Form):
@@ -86,8 +86,7 @@ class SecretAdmin(LookOnly, ModelAdmin):
             ("<int:secret_id>/delete/", self.forget_view, "forget"),
         ]
         return [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_secret_{name}")
-            for where, view, name in pages
+            path(where, self.admin_site.admin_view(view), name=f"punctual_secret_{name}") for where, view, name in pages
         ]
 
     @requires(may_view_secrets)

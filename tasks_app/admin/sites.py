@@ -28,7 +28,7 @@ from tasks_app.pages.typed import take_back
 from .rights import LookOnly, may_operate_installation, may_view_installation, requires
 from .secrets import ReasonOnly
 
-LIST = "tasks_app_site_changelist"
+LIST = "punctual_site_changelist"
 CHOICES_SHOWN = 10
 STATES = {
     ACTIVE: gettext_lazy("active"),
@@ -82,7 +82,7 @@ class SiteAdmin(LookOnly, ModelAdmin):
             ("activate/<str:name>/", self.activate_view, "activate"),
         ]
         return [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_site_{name}") for where, view, name in pages
+            path(where, self.admin_site.admin_view(view), name=f"punctual_site_{name}") for where, view, name in pages
         ]
 
     @requires(may_view_installation)

@@ -31,7 +31,7 @@ from tasks_app.pages.typed import take_back
 from .rights import LookOnly, may_operate_subscriptions, may_view, may_view_subscriptions, requires
 from .subscription_forms import SubscriptionForm, SubscriptionOrderForm
 
-LIST, ONE = "tasks_app_subscription_changelist", "tasks_app_subscription_change"
+LIST, ONE = "punctual_subscription_changelist", "punctual_subscription_change"
 HISTORY = 50
 
 
@@ -115,7 +115,7 @@ class SubscriptionAdmin(LookOnly, ModelAdmin):
             ("<int:subscription_id>/order/<slug:verb>/", self.order_view, "order"),
         ]
         own = [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_subscription_{name}")
+            path(where, self.admin_site.admin_view(view), name=f"punctual_subscription_{name}")
             for where, view, name in pages
         ]
         return [*own, *super().get_urls()]

@@ -79,7 +79,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
             ("saved/", self.save_view, "saved_add"),
             ("saved/<int:number>/remove/", self.remove_view, "saved_remove"),
         ]
-        own = [path(where, self.admin_site.admin_view(view), name=f"tasks_app_{name}") for where, view, name in pages]
+        own = [path(where, self.admin_site.admin_view(view), name=f"punctual_{name}") for where, view, name in pages]
         return [*own, *super().get_urls()]
 
     @requires(may_view)
@@ -88,7 +88,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
         refuse_unknown(request, (*FilterForm.base_fields, "after", "looked"))
         key = request.GET.get("key", "")
         if key.startswith("#") and key[1:].isdecimal() and len(key) < 20:
-            return HttpResponseRedirect(console_url("tasks_app_scheduletask_change", key[1:]))
+            return HttpResponseRedirect(console_url("punctual_scheduletask_change", key[1:]))
         context = self.page(request) | _listed(request)
         return TemplateResponse(request, "tasks_app/tasks.html", context)
 
@@ -138,7 +138,7 @@ class ScheduleTaskAdmin(LookOnly, ModelAdmin):
             "words": _DECRYPTED,
             "danger": False,
         }
-        context["back"] = console_url("tasks_app_scheduletask_change", row.id)
+        context["back"] = console_url("punctual_scheduletask_change", row.id)
         status = 400 if request.method == "POST" else 200
         return TemplateResponse(request, "tasks_app/host_order.html", context, status=status)
 

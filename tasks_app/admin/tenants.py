@@ -35,7 +35,7 @@ from .secrets import ReasonOnly
 from .tenant_use import SPAN_WORDS, SPANS, use_charts
 
 SHOWN = 500
-LIST = "tasks_app_tenant_changelist"
+LIST = "punctual_tenant_changelist"
 
 
 class TenantForm(ReasonOnly):
@@ -141,8 +141,7 @@ class TenantAdmin(LookOnly, ModelAdmin):
             ("continue-archiving/<path:name>/", self.continue_archiving_view, "continue_archiving"),
         ]
         return [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_tenant_{name}")
-            for where, view, name in pages
+            path(where, self.admin_site.admin_view(view), name=f"punctual_tenant_{name}") for where, view, name in pages
         ]
 
     @requires(may_view_tenants)

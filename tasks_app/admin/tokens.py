@@ -40,7 +40,7 @@ from .rights import (
 )
 
 SHOWN = 500
-LIST = "tasks_app_apitoken_changelist"
+LIST = "punctual_apitoken_changelist"
 RIGHT_WORDS = {
     Right.READ: gettext_lazy("read"),
     Right.SCHEDULE: gettext_lazy("schedule: also make jobs and tasks, and change those it has made"),
@@ -128,7 +128,7 @@ class ApiTokenAdmin(LookOnly, ModelAdmin):
             ("<int:token_id>/revoke/", self.revoke_view, "revoke"),
         ]
         return [
-            path(where, self.admin_site.admin_view(view), name=f"tasks_app_apitoken_{name}")
+            path(where, self.admin_site.admin_view(view), name=f"punctual_apitoken_{name}")
             for where, view, name in pages
         ]
 

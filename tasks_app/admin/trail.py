@@ -56,7 +56,7 @@ def life(
             one.created_at,
             gettext("moved to {time} by {who}").format(time=(one.detail or {}).get("at", "?"), who=one.actor),
             "primary",
-            url=console_url("tasks_app_auditentry_change", one.id),
+            url=console_url("punctual_auditentry_change", one.id),
         )
         for one in entries
         if one.verb in MOVES
@@ -131,18 +131,18 @@ def link_of(entry: AuditEntry) -> str:
     if kind in _PAGES and (name.isdecimal() or kind == "worker"):
         return console_url(_PAGES[kind], name)
     if entry.subject.startswith(ORDER):
-        return console_url("tasks_app_operation", entry.operation)
+        return console_url("punctual_operation", entry.operation)
     if kind == "lane":
-        return console_url("tasks_app_node_changelist")
-    return "" if entry.task_id is None else console_url("tasks_app_scheduletask_change", entry.task_id)
+        return console_url("punctual_node_changelist")
+    return "" if entry.task_id is None else console_url("punctual_scheduletask_change", entry.task_id)
 
 
 # By how a subject begins; what follows is its number, or a worker's name.
 _PAGES = {
-    "job": "tasks_app_jobdefinition_change",
-    "calendar": "tasks_app_calendar_change",
-    "campaign": "tasks_app_campaign_change",
-    "run": "tasks_app_graphrun_change",
-    "dead letter": "tasks_app_dlqentry_change",
-    "worker": "tasks_app_worker",
+    "job": "punctual_jobdefinition_change",
+    "calendar": "punctual_calendar_change",
+    "campaign": "punctual_campaign_change",
+    "run": "punctual_graphrun_change",
+    "dead letter": "punctual_dlqentry_change",
+    "worker": "punctual_worker",
 }

@@ -65,7 +65,7 @@ def order(admin: ModelAdmin, request: HttpRequest, name: str, verb: str) -> Http
         "subject": name,
         "words": WORDS[verb],
         "danger": verb == DRAIN,
-        "back": console_url("tasks_app_worker", name),
+        "back": console_url("punctual_worker", name),
     }
     return TemplateResponse(request, "tasks_app/host_order.html", context, status=400 if form.is_bound else 200)
 
@@ -94,7 +94,7 @@ def _carry_out(request: HttpRequest, name: str, verb: str, form: WorkerForm) -> 
             else gettext("{name} was not drained; nothing was changed.")
         )
         messages.warning(request, said.format(name=name))
-    return HttpResponseRedirect(console_url("tasks_app_worker", name))
+    return HttpResponseRedirect(console_url("punctual_worker", name))
 
 
 def _read(request: HttpRequest, name: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from .problems import SCOPE, Problem
 from .schemas import Id, Model
 from .tasks import task_of
 
-RIGHT = "tasks_app.decrypt_scheduletask"
+RIGHT = "punctual.decrypt_scheduletask"
 # It changes nothing, so a token needs no right to write; and no answer of it is stored, so it takes no Idempotency-Key.
 router = Router(tags=["tasks"])
 

@@ -128,7 +128,7 @@ def rehearse_installation(
 def _refuse_others(request: HttpRequest) -> None:
     asked = caller(request)
     asked.refuse_outsider(WHAT)
-    refuse_without(request, asked, "tasks_app.operate_installation")
+    refuse_without(request, asked, "punctual.operate_installation")
 
 
 def _changed() -> InstallationChangedOut:

@@ -188,7 +188,7 @@ def revoke_token(request: HttpRequest, token_id: Id, idempotency_key: Key = None
 
 def _who_may(request: HttpRequest, permission: str) -> Caller:
     asked = caller(request)
-    refuse_without(request, asked, f"tasks_app.{permission}")
+    refuse_without(request, asked, f"punctual.{permission}")
     return asked
 
 

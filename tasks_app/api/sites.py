@@ -20,7 +20,7 @@ from .schemas import Key, Model
 
 router = Router(tags=["sites"])
 WHAT = "the sites"
-VIEW, OPERATE = "tasks_app.view_installation", "tasks_app.operate_installation"
+VIEW, OPERATE = "punctual.view_installation", "punctual.operate_installation"
 
 
 class SiteOut(Schema):

@@ -6,8 +6,8 @@ from typing import Annotated
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from tasks_app.client import schedule
 from tasks_app.client.endpoints import PAGE, Cursor, Limit, Text
+from tasks_app.client.scheduling import schedule
 from tasks_app.core.routers import may_answer
 from tasks_app.engine.operations import reschedule
 from tasks_app.engine.operations.operate import cancel_tasks, retry_now_and_then

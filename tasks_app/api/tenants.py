@@ -232,7 +232,7 @@ class TenantChangedOut(Schema):
 def list_all_tenants(request: HttpRequest, after: Cursor = None, limit: Limit = PAGE) -> dict[str, object]:
     """A tenant's token sees its own tenant alone."""
     asked = caller(request)
-    refuse_without(request, asked, "tasks_app.view_tenant")
+    refuse_without(request, asked, "punctual.view_tenant")
     found = list_tenants(after or "", limit + 1, only=None if asked.is_operator else asked.tenant)
     more = found[limit - 1].row.name if len(found) > limit else None
     return {"items": [TenantOut.of(one) for one in found[:limit]], "next": more}
@@ -251,7 +251,7 @@ def create_tenant(request: HttpRequest, body: TenantIn, idempotency_key: Key = N
 @router.get("/{name}", response=TenantOut, summary="Read a tenant, its quotas and what it uses")
 def read_tenant(request: HttpRequest, name: Named) -> TenantOut:
     asked = caller(request)
-    refuse_without(request, asked, "tasks_app.view_tenant")
+    refuse_without(request, asked, "punctual.view_tenant")
     return TenantOut.of(view_of(_seen(name, asked)))
 
 
@@ -263,7 +263,7 @@ def read_tenant_use(
     quota: Annotated[QuotaName | None, Query(description="Only this one")] = None,
 ) -> dict[str, object]:
     asked = caller(request)
-    refuse_without(request, asked, "tasks_app.view_tenant")
+    refuse_without(request, asked, "punctual.view_tenant")
     use = use_of(_seen(name, asked).name, hours, COUNTED if quota is None else (quota,))
     return {"items": [UsedOut(quota=one, **hour._asdict()) for one, found in use.items() for hour in found]}
 
@@ -342,4 +342,4 @@ def _seen(name: str, asked: Caller) -> Tenant:
 def _refuse_others(request: HttpRequest) -> None:
     asked = caller(request)
     asked.refuse_outsider("the list of tenants")
-    refuse_without(request, asked, "tasks_app.operate_tenant")
+    refuse_without(request, asked, "punctual.operate_tenant")

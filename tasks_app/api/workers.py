@@ -23,7 +23,7 @@ from .schemas import Key, Model
 
 router = Router(tags=["workers"])
 Named = Annotated[str, Path(min_length=1, max_length=200)]
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
+VIEW, OPERATE = "punctual.view_scheduletask", "punctual.operate_scheduletask"
 
 
 class WorkerDrainOut(Schema):

@@ -27,6 +27,7 @@ from tasks_app.core.errors import InvalidTask, nearest, shown
 from tasks_app.core.handlers import REGISTRY, Handler, HandlerOptions
 from tasks_app.core.parameters import Checked, Parameters
 from tasks_app.core.task import Task
+from tasks_app.lifecycle import deferral as _deferral  # noqa: F401  (it checks what a task defers)
 from tasks_app.lifecycle.cancel import Cancelled
 from tasks_app.lifecycle.decisions import Scheduled
 from tasks_app.lifecycle.request import Key, key_of
@@ -124,15 +125,15 @@ class Prepared(Generic[P]):
         return self._key(self._parameters.dump(args, kwargs))
 
     def schedule(self, *args: P.args, **kwargs: P.kwargs) -> Scheduled:
-        """As tasks_app.client.schedule, with these arguments."""
+        """As django_punctual.schedule, with these arguments."""
         return self._with_payload(scheduling.schedule, _TO_SCHEDULE, args, kwargs)
 
     def reschedule(self, *args: P.args, **kwargs: P.kwargs) -> Scheduled:
-        """As tasks_app.client.reschedule; at= or delay= is needed."""
+        """As django_punctual.reschedule; at= or delay= is needed."""
         return self._with_payload(scheduling.reschedule, _TO_MOVE, args, kwargs)
 
     def ensure(self, *args: P.args, **kwargs: P.kwargs) -> Scheduled:
-        """As tasks_app.client.ensure; at= or delay= is needed."""
+        """As django_punctual.ensure; at= or delay= is needed."""
         return self._with_payload(scheduling.ensure, _TO_MOVE, args, kwargs)
 
     def cancel(self, *args: P.args, **kwargs: P.kwargs) -> Cancelled:
@@ -211,7 +212,7 @@ class TypedHandler(_Named, Generic[C, P, R_co]):
     @overload
     def reschedule(self: _Takes[*Ts], *args: *Ts, **options: Unpack[MoveOptions]) -> Scheduled: ...
     def reschedule(self, *args: Any, **kwargs: Any) -> Scheduled:  # type: ignore[misc]  # (mypy and TypeVarTuple)
-        """Move the unit of these arguments to another time, as tasks_app.client.reschedule does."""
+        """Move the unit of these arguments to another time, as django_punctual.reschedule does."""
         prepared, kwargs = self._split(kwargs)
         return prepared.reschedule(*args, **kwargs)
 
@@ -220,7 +221,7 @@ class TypedHandler(_Named, Generic[C, P, R_co]):
     @overload
     def ensure(self: _Takes[*Ts], *args: *Ts, **options: Unpack[MoveOptions]) -> Scheduled: ...
     def ensure(self, *args: Any, **kwargs: Any) -> Scheduled:  # type: ignore[misc]  # (mypy and TypeVarTuple)
-        """From now on this must run at this time, as tasks_app.client.ensure does."""
+        """From now on this must run at this time, as django_punctual.ensure does."""
         prepared, kwargs = self._split(kwargs)
         return prepared.ensure(*args, **kwargs)
 
@@ -269,11 +270,11 @@ class _ByKey(_Named):
     """A handler that takes tasks: what it schedules is told by a key and a payload."""
 
     def schedule(self, key: Key, *, payload: object = None, **options: Unpack["_KeyOptions"]) -> Scheduled:
-        """As tasks_app.client.schedule."""
+        """As django_punctual.schedule."""
         return scheduling.schedule(self.name, key, payload=payload, **options)
 
     def schedule_many(self, tasks: Iterable[Mapping[str, object]], **common: object) -> list[Scheduled]:
-        """As tasks_app.client.schedule_many."""
+        """As django_punctual.schedule_many."""
         return scheduling.schedule_many(self.name, tasks, **common)
 
     def reschedule(
@@ -285,7 +286,7 @@ class _ByKey(_Named):
         payload: object = None,
         tenant: str | None = None,
     ) -> Scheduled:
-        """As tasks_app.client.reschedule."""
+        """As django_punctual.reschedule."""
         return scheduling.reschedule(self.name, key, at=at, delay=delay, payload=payload, tenant=tenant)
 
     def ensure(
@@ -297,15 +298,15 @@ class _ByKey(_Named):
         payload: object = None,
         tenant: str | None = None,
     ) -> Scheduled:
-        """As tasks_app.client.ensure."""
+        """As django_punctual.ensure."""
         return scheduling.ensure(self.name, key, at=at, delay=delay, payload=payload, tenant=tenant)
 
     def cancel(self, key: Key, *, reason: str = "", by: str = SYSTEM, tenant: str | None = None) -> Cancelled:
-        """As tasks_app.client.cancel."""
+        """As django_punctual.cancel."""
         return scheduling.cancel(self.name, key, reason=reason, by=by, tenant=tenant)
 
     def find(self, key: Key, *, tenant: str | None = None) -> TaskInfo | None:
-        """As tasks_app.client.find."""
+        """As django_punctual.find."""
         return find(self.name, key, tenant=tenant)
 
 

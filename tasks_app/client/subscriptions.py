@@ -1,6 +1,6 @@
 """Subscriptions: have events delivered to a function, a stream, a queue or a webhook, and stop it again.
 
-`tasks_app.client` has what is needed every day; pausing, resuming and replaying are here as well.
+`django_punctual` has what is needed every day; pausing, resuming and replaying are here as well.
 """
 
 from collections.abc import Callable, Sequence

@@ -45,24 +45,24 @@ WAYS_IN = {"login", "logout", "jsi18n", "language"}
 # About an account and its session, which belong to no tenant.
 OWN_ACCOUNT = WAYS_IN | {"password_change", "password_change_done"}
 LEVERS: dict[str, set[str] | None] = {
-    "tasks_app_lane": None,
-    "tasks_app_worker_order": None,
-    "tasks_app_safeguard_changelist": None,
-    "tasks_app_safeguard_order": None,
-    "tasks_app_installation_changelist": None,
-    "tasks_app_installation_order": None,
-    "tasks_app_site_changelist": None,
-    "tasks_app_site_activate": None,
-    "tasks_app_site_standby": None,
-    "tasks_app_campaign_changelist": None,
-    "tasks_app_campaign_change": None,
-    "tasks_app_campaign_order": {"pause", "pace", "cancel"},
-    "tasks_app_job_order": {"pause"},
-    "tasks_app_subscription_order": {"pause"},
-    "tasks_app_host_add": None,
-    "tasks_app_tenant_changelist": None,
-    "tasks_app_tenant_show": None,
-    "tasks_app_tenant_suspend": None,
+    "punctual_lane": None,
+    "punctual_worker_order": None,
+    "punctual_safeguard_changelist": None,
+    "punctual_safeguard_order": None,
+    "punctual_installation_changelist": None,
+    "punctual_installation_order": None,
+    "punctual_site_changelist": None,
+    "punctual_site_activate": None,
+    "punctual_site_standby": None,
+    "punctual_campaign_changelist": None,
+    "punctual_campaign_change": None,
+    "punctual_campaign_order": {"pause", "pace", "cancel"},
+    "punctual_job_order": {"pause"},
+    "punctual_subscription_order": {"pause"},
+    "punctual_host_add": None,
+    "punctual_tenant_changelist": None,
+    "punctual_tenant_show": None,
+    "punctual_tenant_suspend": None,
 }
 NO_RIGHT = gettext_lazy("Your account lacks the permission for it. Whoever manages the accounts can grant it.")
 
@@ -187,7 +187,7 @@ def _list_of(request: HttpRequest) -> str:
         return ""
     listed = f"{name.removesuffix('_change')}_changelist"
     asked = member()
-    if asked is not None and listed.startswith("tasks_app_") and NEEDS.get(listed) not in asked.rights:
+    if asked is not None and listed.startswith("punctual_") and NEEDS.get(listed) not in asked.rights:
         return ""
     try:
         return console_url(listed)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from tasks_app.pages.help import places
 
-APP = "tasks_app"
+APP = "punctual"
 GROUPS: dict[str, tuple[str, ...]] = {
     gettext_noop("Tasks and jobs"): ("ScheduleTask", "JobDefinition", "GraphRun", "Calendar", "Campaign"),
     gettext_noop("Trouble"): ("DlqEntry", "AlarmIncident", "Safeguard", "Installation", "Recovery"),

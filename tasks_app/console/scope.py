@@ -35,7 +35,7 @@ ROLE_WORDS = {
     Role.ADMIN: gettext_noop("administrator"),
 }
 CHOSEN = "punctual_tenant"  # in the session
-OURS = "tasks_app_"  # how the names of our addresses begin
+OURS = "punctual_"  # how the names of our addresses begin
 Changed = TypeVar("Changed", bound=JobDefinition | TaskFields | DlqEntry)
 
 _member: ContextVar[Caller | None] = ContextVar("member", default=None)
@@ -211,7 +211,7 @@ def _place(request: HttpRequest) -> Place:
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return Place(None, None, (), all_tenants=False)
-    everybody, chosen = user.has_module_perms("tasks_app"), request.session.get(CHOSEN)
+    everybody, chosen = user.has_module_perms("punctual"), request.session.get(CHOSEN)
     if everybody and getattr(user, "is_superuser", False) and chosen is None:
         return Place(None, None, (), all_tenants=True)
     roles = rights_of(user).roles

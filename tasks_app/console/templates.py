@@ -23,7 +23,7 @@ from django.utils.safestring import SafeString
 from tasks_app.pages.language import speaking
 
 OVER = Path(__file__).parent / "over"
-FIRST = ("tasks_app", "unfold", "django.contrib.admin")
+FIRST = ("punctual", "unfold", "django.contrib.admin")
 LIBRARIES = {
     "punctual": "tasks_app.templatetags.punctual",
     "punctual_typed": "tasks_app.templatetags.punctual_typed",

@@ -24,7 +24,7 @@ class Deferral:
 def checked(*args: Any, **kwargs: Any) -> Deferral:
     """A deferral of a task, or InvalidTask."""
     if _check is None:
-        raise RuntimeError("nobody has said how a deferral is checked; import tasks_app.client first")
+        raise RuntimeError("nobody has said how a deferral is checked; import tasks_app.lifecycle.deferral first")
     return _check(*args, **kwargs)
 
 

@@ -5,7 +5,8 @@ import time
 
 from django.conf import settings
 
-from tasks_app.client import Task, handler
+from tasks_app.client.declared import handler
+from tasks_app.core.task import Task
 from tasks_app.database import on_commit
 from tasks_app.sql import execute
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from django.db import DatabaseError, InterfaceError
 
-from tasks_app.client import schedule_many
+from tasks_app.client.scheduling import schedule_many
 from tasks_app.database import close_connections
 from tasks_app.sql import execute
 

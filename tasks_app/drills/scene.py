@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from django.db import DatabaseError, InterfaceError
 
-from tasks_app.client import ToFunction, subscribe
+from tasks_app.client.subscriptions import ToFunction, subscribe
 from tasks_app.database import close_connections
 from tasks_app.embedded import EmbeddedError
 from tasks_app.embedded.server import Server

@@ -13,7 +13,7 @@ DRILL_FOLDER = _GIVEN["folder"]
 USE_TZ = True
 TIME_ZONE = "UTC"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-INSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.auth", "tasks_app", "tasks_app.drills"]
+INSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.auth", "django_punctual", "tasks_app.drills"]
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.postgresql",

@@ -138,10 +138,10 @@ class Stack:
         """Beats and workers, of this site if it has a name, and return when all of them have reported themselves."""
         punctual = {"SITE": site, "STANDBY": int(stands_by)} if site else {}
         for number in range(1, self.recipe.beats + 1):
-            self.run(f"beat-{site}{number}", "-m", "celery", "--quiet", "-A", "tasks_app", "beat", **punctual)
+            self.run(f"beat-{site}{number}", "-m", "celery", "--quiet", "-A", "django_punctual", "beat", **punctual)
         for number in range(1, self.recipe.workers + 1):
             options = (f"--concurrency={self.recipe.slots}", "-n", f"worker-{site}{number}@drill", *QUIET)
-            celery = ("-m", "celery", "--quiet", "-A", "tasks_app", "worker", *options)
+            celery = ("-m", "celery", "--quiet", "-A", "django_punctual", "worker", *options)
             self.run(f"worker-{site}{number}", *celery, **punctual)
         fleet = (*self.beats, *self.workers)
         pids = {str(one.process.pid) for one in fleet}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.conf import settings
 
-from tasks_app.client import Event, subscriber
+from tasks_app.client.subscriptions import Event, subscriber
 
 from .journal import append
 from .words import SUBSCRIBER

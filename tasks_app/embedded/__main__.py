@@ -1,4 +1,4 @@
-"""`python -m tasks_app.embedded`: a PostgreSQL and a Valkey to try things on, until Ctrl-C."""
+"""`python -m django_punctual.embedded`: a PostgreSQL and a Valkey to try things on, until Ctrl-C."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ app.autodiscover_tasks(lambda: [config.name for config in apps.get_app_configs()
 
 def command(arguments: str) -> str:
     """What somebody types to start a process of ours."""
-    return f"DJANGO_SETTINGS_MODULE={settings.SETTINGS_MODULE} celery -A tasks_app {arguments}"
+    return f"DJANGO_SETTINGS_MODULE={settings.SETTINGS_MODULE} celery -A django_punctual {arguments}"
 
 
 _project: Celery | None = None

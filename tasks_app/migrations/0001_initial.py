@@ -1784,7 +1784,7 @@ class Migration(migrations.Migration):
                 "indexes": [],
                 "constraints": [],
             },
-            bases=("tasks_app.installation",),
+            bases=("punctual.installation",),
         ),
         migrations.CreateModel(
             name="JobCursor",
@@ -3422,7 +3422,7 @@ class Migration(migrations.Migration):
                         db_index=False,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="backfills",
-                        to="tasks_app.campaign",
+                        to="punctual.campaign",
                     ),
                 ),
             ],
@@ -3465,7 +3465,7 @@ class Migration(migrations.Migration):
                         db_index=False,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="chunks",
-                        to="tasks_app.campaign",
+                        to="punctual.campaign",
                     ),
                 ),
                 (
@@ -3520,7 +3520,7 @@ class Migration(migrations.Migration):
                         db_constraint=False,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="dead_letters",
-                        to="tasks_app.scheduletask",
+                        to="punctual.scheduletask",
                     ),
                 ),
                 (
@@ -4035,7 +4035,7 @@ class Migration(migrations.Migration):
                                 db_index=False,
                                 on_delete=django.db.models.deletion.DO_NOTHING,
                                 related_name="attempts",
-                                to="tasks_app.scheduletask",
+                                to="punctual.scheduletask",
                             ),
                         ),
                         (
@@ -4068,7 +4068,7 @@ class Migration(migrations.Migration):
                                 db_index=False,
                                 on_delete=django.db.models.deletion.DO_NOTHING,
                                 related_name="logs",
-                                to="tasks_app.scheduletask",
+                                to="punctual.scheduletask",
                             ),
                         ),
                         (

@@ -14,7 +14,7 @@ class DlqEntry(OurModel):
     OPEN, REPLAYED, CLOSED = "OPEN", "REPLAYED", "CLOSED"
 
     task = models.ForeignKey(
-        "tasks_app.ScheduleTask",
+        "punctual.ScheduleTask",
         on_delete=models.DO_NOTHING,
         db_constraint=False,
         related_name="dead_letters",

@@ -8,7 +8,7 @@ from .base import ConfidentialText, OurModel
 
 class TaskAttempt(OurModel):
     task = models.ForeignKey(
-        "tasks_app.ScheduleTask",
+        "punctual.ScheduleTask",
         on_delete=models.DO_NOTHING,
         db_constraint=False,
         db_index=False,

@@ -7,7 +7,7 @@ from .base import OurModel
 
 class TaskLog(OurModel):
     task = models.ForeignKey(
-        "tasks_app.ScheduleTask", on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="logs"
+        "punctual.ScheduleTask", on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="logs"
     )
     attempt = models.IntegerField(help_text="1 for the first try since the last success, roll or replay.")
     batch_no = models.UUIDField()

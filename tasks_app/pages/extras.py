@@ -4,7 +4,8 @@ from importlib.util import find_spec
 
 from django.apps import apps
 
-API_PAGE = "tasks_app.api_page"
+API_PAGE = "tasks_app.api_page"  # the name of the app
+API_PAGE_CONFIG = "django_punctual.api_page.ApiPageConfig"
 
 
 def missing_for_console() -> str | None:
@@ -23,7 +24,7 @@ def missing_for_metrics() -> str | None:
 
 def missing_for_api_page() -> str | None:
     """For the page that shows the API to people; the API itself needs no app."""
-    return None if apps.is_installed("ninja") else _apps({API_PAGE: f"{API_PAGE}.ApiPageConfig"})
+    return None if apps.is_installed("ninja") else _apps({API_PAGE: API_PAGE_CONFIG})
 
 
 def _apps(wanted: dict[str, str]) -> str | None:

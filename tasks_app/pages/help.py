@@ -13,7 +13,7 @@ from tasks_app.conf import conf
 from .links import console_url
 
 DOCS = Path(tasks_app.__file__).parents[1] / "docs"  # of a checkout; a wheel brings none
-# By how the name of an address begins, the longest that fits; `tasks_app_` is left out.
+# By how the name of an address begins, the longest that fits; `punctual_` is left out.
 HELP = {
     "index": "admin.md#overview",
     "app_list": "admin.md",
@@ -77,7 +77,7 @@ def answers(prefix: str, page: str) -> None:
 
 def page_for(name: str | None) -> str | None:
     """The page of the documentation; None: it has none for this one."""
-    short = (name or "").removeprefix("tasks_app_")
+    short = (name or "").removeprefix("punctual_")
     fit = [one for one in HELP if short.startswith(one)]
     return HELP[max(fit, key=len)] if fit else None
 

@@ -1,4 +1,4 @@
-"""Where the console's pages are: in the project's own admin, or wherever its URLconf has put `tasks_app.urls`."""
+"""Where the console's pages are: in the project's own admin, or wherever its URLconf has put `django_punctual.urls`."""
 
 from django.conf import settings
 from django.shortcuts import resolve_url
@@ -8,7 +8,7 @@ SITE = "punctual"  # the site beside the project's own; where there is none, Dja
 
 
 def console_url(name: str, *args: object) -> str:
-    """The address of a page of the console, such as `index` or `tasks_app_scheduletask_change`."""
+    """The address of a page of the console, such as `index` or `punctual_scheduletask_change`."""
     return str(reverse(f"admin:{name}", args=args, current_app=SITE))
 
 

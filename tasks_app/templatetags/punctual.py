@@ -70,12 +70,12 @@ RUN_WORDS: dict[str, Promise] = {
     Status.BLOCKED: gettext_lazy("waiting"),
 }
 # Where one sees more of what a rule of the verdict has found, and does something about it.
-FLEET = ("tasks_app_node_changelist", gettext_lazy("Fleet"))
-QUARANTINE = ("tasks_app_installation_changelist", gettext_lazy("Quarantine"))
-JOBS = ("tasks_app_jobdefinition_changelist", gettext_lazy("Jobs"))
-AUDIT = ("tasks_app_auditentry_changelist", gettext_lazy("Audit entries"))
-SUBSCRIPTIONS = ("tasks_app_subscription_changelist", gettext_lazy("Subscriptions"))
-DUE = ("tasks_app_scheduletask_changelist", gettext_lazy("Due tasks"))
+FLEET = ("punctual_node_changelist", gettext_lazy("Fleet"))
+QUARANTINE = ("punctual_installation_changelist", gettext_lazy("Quarantine"))
+JOBS = ("punctual_jobdefinition_changelist", gettext_lazy("Jobs"))
+AUDIT = ("punctual_auditentry_changelist", gettext_lazy("Audit entries"))
+SUBSCRIPTIONS = ("punctual_subscription_changelist", gettext_lazy("Subscriptions"))
+DUE = ("punctual_scheduletask_changelist", gettext_lazy("Due tasks"))
 PAGES = {
     **dict.fromkeys(("in_quarantine", "overdue_held"), QUARANTINE),
     **dict.fromkeys(("no_dispatcher", "no_worker", "silent_broker", "broken_queue", "lane_without_worker"), FLEET),
@@ -89,16 +89,14 @@ PAGES = {
     **dict.fromkeys(
         ("subscription_suspended", "subscription_failing", "subscription_behind", "events_missed"), SUBSCRIPTIONS
     ),
-    "keys_out_of_reach": ("tasks_app_tenant_changelist", gettext_lazy("Tenants")),
-    "keys_not_rotated": ("tasks_app_tenant_changelist", gettext_lazy("Tenants")),
-    "recovery_holds": ("tasks_app_recovery_changelist", gettext_lazy("Recoveries")),
-    **dict.fromkeys(
-        ("campaigns_stuck", "campaigns_wait"), ("tasks_app_campaign_changelist", gettext_lazy("Campaigns"))
-    ),
-    "alarms_not_told": ("tasks_app_alarmchannel_changelist", gettext_lazy("Alarm channels")),
-    "hosts_unwell": ("tasks_app_host_changelist", gettext_lazy("Hosts")),
-    "safeguards_act": ("tasks_app_safeguard_changelist", gettext_lazy("Safeguards")),
-    "dead_tasks": ("tasks_app_dlqentry_changelist", gettext_lazy("Dead letters")),
+    "keys_out_of_reach": ("punctual_tenant_changelist", gettext_lazy("Tenants")),
+    "keys_not_rotated": ("punctual_tenant_changelist", gettext_lazy("Tenants")),
+    "recovery_holds": ("punctual_recovery_changelist", gettext_lazy("Recoveries")),
+    **dict.fromkeys(("campaigns_stuck", "campaigns_wait"), ("punctual_campaign_changelist", gettext_lazy("Campaigns"))),
+    "alarms_not_told": ("punctual_alarmchannel_changelist", gettext_lazy("Alarm channels")),
+    "hosts_unwell": ("punctual_host_changelist", gettext_lazy("Hosts")),
+    "safeguards_act": ("punctual_safeguard_changelist", gettext_lazy("Safeguards")),
+    "dead_tasks": ("punctual_dlqentry_changelist", gettext_lazy("Dead letters")),
 }
 # What only a command shows, which its sentence names.
 WITHOUT_PAGE = {"vacuum_held_back", "archive_waits", "backup_behind", "no_base"}
@@ -156,7 +154,7 @@ def on_worker(slot: str | None, at: datetime | None = None) -> str | SafeString:
         return gettext("no worker")
     if member() is not None:
         return slot
-    url = console_url("tasks_app_worker", worker_of(slot))
+    url = console_url("punctual_worker", worker_of(slot))
     then = "" if at is None else f"?{urlencode({'until': at.astimezone(UTC).isoformat()})}"
     return format_html('<a href="{}{}">{}</a>', url, then, slot)
 

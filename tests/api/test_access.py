@@ -16,8 +16,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tasks_app.client import ToWebhook, schedule, subscribe
-from tasks_app.client.calendars import CalendarRequest, create_calendar
+from django_punctual import ToWebhook, schedule, subscribe
+from django_punctual.calendars import CalendarRequest, create_calendar
 from tasks_app.core.task import Failure
 from tasks_app.engine.operations.api_tokens import issue, known, revoke
 from tasks_app.engine.operations.campaigns import start_matching

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.models import IdempotencyRecord, JobDefinition, ScheduleTask
 from tests.support.api import JOB, Answer, Api

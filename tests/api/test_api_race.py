@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import connection, connections, transaction
 
-from tasks_app.client import Outcome, reschedule
+from django_punctual import Outcome, reschedule
 from tasks_app.lifecycle.unit_revision import is_newest
 from tasks_app.models import ScheduleTask
 from tests.support.api import Api

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import Permission, User
 
-from tasks_app.client import cancel_tasks, schedule
+from django_punctual import cancel_tasks, schedule
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.watch import audit_browse

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from django_punctual import schedule, schedule_many
 from tasks_app.api.bulk import MOST
-from tasks_app.client import schedule, schedule_many
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.models import AuditEntry, ScheduleTask
 from tests.support.api import Api

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.operate import Verb
 from tasks_app.models import AuditEntry, Campaign, CampaignChunk, Curb, ScheduleTask

@@ -16,10 +16,10 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
+from django_punctual import ToWebhook, cancel, find, schedule, subscribe
+from django_punctual.calendars import CalendarRequest, create_calendar
+from django_punctual.jobs import move_firing, skip_firing
 from tasks_app.api.problems import CODES
-from tasks_app.client import ToWebhook, cancel, find, schedule, subscribe
-from tasks_app.client.calendars import CalendarRequest, create_calendar
-from tasks_app.client.jobs import move_firing, skip_firing
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.engine.operations import bulk
 from tasks_app.engine.operations.api_tokens import issue

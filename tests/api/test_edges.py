@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from tasks_app.client import Operator, ToWebhook, schedule, subscribe
-from tasks_app.client.jobs import skip_firing
+from django_punctual import Operator, ToWebhook, schedule, subscribe
+from django_punctual.jobs import skip_firing
 from tasks_app.engine.watch.browse import Filter
 from tasks_app.engine.web import throttle
 from tasks_app.lifecycle.jobs.view import coming

@@ -201,7 +201,7 @@ def test_who_may_change_only_their_own_gets_no_answer_about_what_is_anothers():
 
 def test_a_permission_that_was_taken_away_is_asked_for_again():
     """Of people with rights in all tenants, some operations ask for a permission of their own."""
-    otto = person("otto", *VIEW, *OPERATE, *ADMINISTER, "tasks_app.operate_tenant")
+    otto = person("otto", *VIEW, *OPERATE, *ADMINISTER, "punctual.operate_tenant")
     logged_in = client_of(otto)
 
     def suspend() -> HttpResponse:

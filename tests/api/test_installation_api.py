@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import Permission, User
 
 import tasks_app
+from django_punctual import schedule
 from tasks_app.api.task_types import Mode
-from tasks_app.client import schedule
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.operations import lanes

@@ -115,5 +115,5 @@ def test_lists_have_the_same_parameters_and_pages_for_their_parts():
 
 def test_the_command_says_what_is_missing_where_the_api_is_not_mounted(settings):
     settings.ROOT_URLCONF = "django.contrib.auth.urls"
-    with pytest.raises(CommandError, match=r'path\("punctual/", include\("tasks_app.urls"\)\)'):
+    with pytest.raises(CommandError, match=r'path\("punctual/", include\("django_punctual.urls"\)\)'):
         call_command("api_schema", stdout=io.StringIO())

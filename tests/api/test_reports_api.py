@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tasks_app.client import cancel
+from django_punctual import cancel
 from tasks_app.core.away import Addresses, Run
 from tasks_app.engine.addresses import addresses
 from tasks_app.engine.operations.api_tokens import issue

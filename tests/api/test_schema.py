@@ -9,8 +9,8 @@ from django.core.wsgi import get_wsgi_application
 from hypothesis import HealthCheck, settings
 from schemathesis import checks
 
+from django_punctual import schedule
 from tasks_app.api.problems import CODES
-from tasks_app.client import schedule
 from tests.support.api import Api
 from tests.support.jobs import make
 from tests.support.live import a_beat_is_alive

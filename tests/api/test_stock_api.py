@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from ninja import Router
 
+from django_punctual import find
 from inventory_app.lifecycle import add, change_window
 from inventory_app.models import Product
-from tasks_app.client import find
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.routers import Routers
 from tasks_app.engine.operations.api_tokens import issue

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from django_punctual import ToStream, ToWebhook, subscribe
 from tasks_app import outgoing
-from tasks_app.client import ToStream, ToWebhook, subscribe
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.models import Delivery, IdempotencyRecord, Subscription
 from tests.support.api import Api

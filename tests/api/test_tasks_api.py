@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from django.core.management import call_command
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle import tenant_keys
@@ -374,10 +374,10 @@ def test_nobody_else_does_and_no_look_is_audited(api):
 
 def test_a_person_needs_the_permission_and_not_the_right_to_operate():
     path = f"/api/v1{hidden_task()}/decrypt"
-    rights = ("tasks_app.view_scheduletask", "tasks_app.view_jobdefinition")
+    rights = ("punctual.view_scheduletask", "punctual.view_jobdefinition")
     asked = {"data": LOOK, "content_type": "application/json"}
 
     refused = client_of(person("vera", *rights)).post(path, **asked)
-    assert refused.status_code == 403 and "tasks_app.decrypt_scheduletask" in refused.json()["detail"]
-    assert client_of(person("tina", *rights, "tasks_app.decrypt_scheduletask")).post(path, **asked).status_code == 200
+    assert refused.status_code == 403 and "punctual.decrypt_scheduletask" in refused.json()["detail"]
+    assert client_of(person("tina", *rights, "punctual.decrypt_scheduletask")).post(path, **asked).status_code == 200
     assert deeds().get(verb="decrypt").actor == "tina"

@@ -156,10 +156,10 @@ def test_every_state_can_be_left_or_is_final():
 WRONG_IMPORTS = {
     "tasks_app/core/sharding.py": ("from tasks_app.lifecycle import schedule", "Inside tasks_app imports point down"),
     "tasks_app/engine/worker/shutdown.py": ("from tasks_app.engine.beat import gates", "Inside the engine the folder"),
-    "articles_app/links.py": ("from tasks_app.admin import words", "Other apps come in through tasks_app.client"),
-    "inventory_app/links.py": ("from tasks_app.conf import conf", "Other apps come in through tasks_app.client"),
-    "demo_app/handlers.py": ("from tasks_app import testing", "Other apps come in through tasks_app.client"),
-    "articles_app/units.py": ("from tasks_app.api import tasks", "Other apps come in through tasks_app.client"),
+    "articles_app/links.py": ("from tasks_app.admin import words", "Other apps come in through django_punctual"),
+    "inventory_app/links.py": ("from tasks_app.conf import conf", "Other apps come in through django_punctual"),
+    "demo_app/handlers.py": ("from tasks_app import celery", "Other apps come in through django_punctual"),
+    "articles_app/units.py": ("from tasks_app.api import tasks", "Other apps come in through django_punctual"),
     "chaos/journal.py": (
         "from tests.support import wait",
         "What measures, breaks and pictures the scheduler needs no tests",

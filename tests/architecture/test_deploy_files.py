@@ -56,7 +56,7 @@ def parse_celery(arguments: list[str]) -> None:
     with celery.make_context("celery", list(arguments)) as context:
         context.obj = CLIContext(app=find_app(context.params["app"]), no_color=True, workdir=None)
         assert context.obj.app.main == "punctual"
-        name, command, rest = celery.resolve_command(context, arguments[arguments.index("tasks_app") + 1 :])
+        name, command, rest = celery.resolve_command(context, arguments[arguments.index("django_punctual") + 1 :])
         with command.make_context(name, rest, parent=context) as inner:
             # Celery lets options through that it doesn't know, for its extensions.
             assert inner.args == [], f"{name} does not know {inner.args}"

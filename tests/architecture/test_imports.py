@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-OURS = ("articles_app", "bench", "chaos", "demo_app", "inventory_app", "scheduler_project", "tasks_app")
+OURS = (
+    "articles_app",
+    "bench",
+    "chaos",
+    "demo_app",
+    "django_punctual",
+    "inventory_app",
+    "scheduler_project",
+    "tasks_app",
+)
 
 
 @pytest.mark.parametrize("folder", ["bench", "chaos"])

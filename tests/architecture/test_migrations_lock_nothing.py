@@ -86,9 +86,7 @@ def _new_field(field: models.Field, name: str) -> str | None:
 
 def test_new_migrations_lock_no_large_table():
     disk = MigrationLoader(None).disk_migrations
-    new = [
-        one for (app, name), one in sorted(disk.items()) if app == "tasks_app" and int(name[:4]) >= FIRST_THAT_COUNTS
-    ]
+    new = [one for (app, name), one in sorted(disk.items()) if app == "punctual" and int(name[:4]) >= FIRST_THAT_COUNTS]
 
     assert [problem for migration in new for problem in locks(migration)] == []
 
@@ -121,7 +119,7 @@ RULE = models.CheckConstraint(condition=models.Q(attempt__gte=0), name="c")
     ids=lambda value: getattr(value, "__class__", type(value)).__name__ if isinstance(value, Operation) else str(value),
 )
 def test_what_locks_a_large_table_is_found(operation: Operation, found: str | None):
-    migration = migrations.Migration("0022_x", "tasks_app")
+    migration = migrations.Migration("0022_x", "punctual")
     migration.operations = [operation]
 
     problems = locks(migration)

@@ -16,7 +16,7 @@ CHANGEABLE = {"Counter", "Event", "OrderedDict", "WeakSet", "count", "defaultdic
 def test_whatever_a_module_remembers_is_put_back_after_each_test_or_stays_for_a_reason():
     found = {
         (module, name)
-        for app in ("tasks_app", "articles_app", "inventory_app", "demo_app")
+        for app in ("django_punctual", "tasks_app", "articles_app", "inventory_app", "demo_app")
         for path in (ROOT / app).rglob("*.py")
         if "migrations" not in path.parts
         for module in [".".join(path.relative_to(ROOT).with_suffix("").parts)]

@@ -1,12 +1,13 @@
 """docs/storage.md lists every table, and no other."""
 
 import re
+from pathlib import Path
 
 from django.apps import apps
 
 from tests.support.stack import ROOT
 
-APPS = ("tasks_app", "articles_app", "inventory_app")
+APPS = ("punctual", "articles_app", "inventory_app")
 PAGE = (ROOT / "docs" / "storage.md").read_text()
 _SET = re.compile(r"^ALTER TABLE (\w+) SET \(", re.MULTILINE)
 _CREATED = re.compile(r"^CREATE TABLE (\w+) \(", re.MULTILINE)
@@ -28,7 +29,7 @@ def tables_of_models() -> set[str]:
 
 
 def named_in_sql(pattern: re.Pattern[str]) -> set[str]:
-    texts = [path.read_text() for app in APPS for path in (ROOT / app).glob("models/sql/*.sql")]
+    texts = [path.read_text() for app in APPS for path in Path(apps.get_app_config(app).path).glob("models/sql/*.sql")]
     texts.append((ROOT / "articles_app" / "models.sql").read_text())
     return {name for text in texts for name in pattern.findall(text)}
 

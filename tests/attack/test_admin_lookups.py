@@ -54,9 +54,9 @@ def _one_of_each() -> dict[str, object]:
     from django.contrib.auth import get_user_model
     from django.contrib.auth.models import Group, Permission
 
+    from django_punctual import Operator, ToStream, cancel_tasks, subscribe
+    from django_punctual.calendars import CalendarRequest, create_calendar
     from inventory_app.lifecycle import add
-    from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
-    from tasks_app.client.calendars import CalendarRequest, create_calendar
     from tasks_app.lifecycle.operate import Verb
     from tasks_app.lifecycle.recovery import begin
     from tests.support import graphs
@@ -138,7 +138,7 @@ def _filled(where: str, value: str) -> str:
 
 def test_every_list_of_the_four_apps_is_looked_at():
     apps = {where.split("/")[2] for where, _ in _lists()}
-    assert apps == {"auth", "tasks_app", "articles_app", "inventory_app"} and len(_lists()) == 26
+    assert apps == {"auth", "punctual", "articles_app", "inventory_app"} and len(_lists()) == 26
 
 
 def test_a_lookup_that_a_list_does_not_offer_is_refused_in_words(boss):
@@ -164,11 +164,11 @@ def test_the_filters_that_a_list_offers_still_work(boss):
         "inventory_app/product/?show=failing:STOCK_BUSY",
         "auth/user/?is_staff__exact=1&groups__id__exact=1&q=b",
         "auth/user/?groups__isnull=1&is_active__exact=0",
-        "tasks_app/auditentry/?task=1&actor=a&verb=b&subject=c&tenant=d&reason=e&since=2026-01-01T00:00&after=1",
-        "tasks_app/scheduletask/?state=DEAD&type=X&lane=high&when=ran&since=2026-01-01T00:00&until=2026-02-01T00:00",
-        "tasks_app/campaign/?state=DONE&kind=retry&tenant=a&after=7",
-        "tasks_app/graphrun/?tenant=a&job=7&after=7",
-        "tasks_app/jobdefinition/?tenant=a&name=b&status=ACTIVE&type=c&after=d",
+        "punctual/auditentry/?task=1&actor=a&verb=b&subject=c&tenant=d&reason=e&since=2026-01-01T00:00&after=1",
+        "punctual/scheduletask/?state=DEAD&type=X&lane=high&when=ran&since=2026-01-01T00:00&until=2026-02-01T00:00",
+        "punctual/campaign/?state=DONE&kind=retry&tenant=a&after=7",
+        "punctual/graphrun/?tenant=a&job=7&after=7",
+        "punctual/jobdefinition/?tenant=a&name=b&status=ACTIVE&type=c&after=d",
     ):
         assert boss.get(f"/admin/{query}").status_code == 200, query
 

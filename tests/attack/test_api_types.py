@@ -5,12 +5,12 @@ from uuid import uuid4
 
 import pytest
 
-from tasks_app.client import schedule
+from django_punctual import schedule
+from django_punctual.testing import run_due
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.request import JobRequest
 from tasks_app.models import GraphRun, JobDefinition, ScheduleTask
-from tasks_app.testing import run_due
 from tests.support.api import JOB
 from tests.support.jobs import by, make
 from tests.support.live import a_beat_is_alive

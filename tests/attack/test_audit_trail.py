@@ -32,7 +32,7 @@ def test_nor_does_emptying_another_table_take_it_along():
 
 def test_no_page_of_the_console_changes_our_rows_but_through_an_order():
     """Django's own forms would leave no entry; what is ordered needs an Operator, and is audited where it is done."""
-    ours = {model: pages for model, pages in console()._registry.items() if model._meta.app_label == "tasks_app"}
+    ours = {model: pages for model, pages in console()._registry.items() if model._meta.app_label == "punctual"}
 
     assert len(ours) > 10
     assert [model.__name__ for model, pages in ours.items() if not isinstance(pages, LookOnly)] == []

@@ -19,8 +19,8 @@ from kombu import Consumer
 
 from chaos.faults import QUEUE_PREFIX
 from chaos.rubbish import RUBBISH, forged
+from django_punctual import schedule
 from scheduler_project.celery import app
-from tasks_app.client import schedule
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes, queues

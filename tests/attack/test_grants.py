@@ -183,13 +183,13 @@ def test_a_member_of_a_tenant_logs_in_changes_the_password_and_logs_out():
     browser = Client()
     before = {"username": user.get_username(), "password": "old-and-long-enough"}
     assert browser.post("/admin/login/", before).status_code == 302
-    assert browser.get("/admin/tasks_app/scheduletask/").status_code == 200
+    assert browser.get("/admin/punctual/scheduletask/").status_code == 200
 
     again = "quite-an0ther-one"
     new = {"old_password": "old-and-long-enough", "new_password1": again, "new_password2": again}
     assert browser.post("/admin/password_change/", new).status_code == 302
     user.refresh_from_db()
     assert user.check_password("quite-an0ther-one")
-    assert browser.get("/admin/tasks_app/scheduletask/").status_code == 200
+    assert browser.get("/admin/punctual/scheduletask/").status_code == 200
     assert browser.post("/admin/logout/").status_code in (200, 302)
     assert asked("SELECT count(*) FROM django_session") == [(0,)]

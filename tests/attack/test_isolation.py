@@ -11,9 +11,9 @@ from django.db import ProgrammingError, connection, transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
+from django_punctual import ToWebhook, schedule, subscribe
+from django_punctual.calendars import CalendarRequest, create_calendar
 from tasks_app import scope
-from tasks_app.client import ToWebhook, schedule, subscribe
-from tasks_app.client.calendars import CalendarRequest, create_calendar
 from tasks_app.core.isolation import WEB, WEB_ALL, Scope
 from tasks_app.core.task import Failure
 from tasks_app.database_checks import check_server

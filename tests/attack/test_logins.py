@@ -362,13 +362,13 @@ def test_what_changes_no_right_is_not_recorded():
 
 def test_who_may_see_tasks_does_not_see_who_logged_in_from_where():
     people.login_failed("ann", HERE)
-    some = client_of(person("olga", "tasks_app.view_scheduletask"))
-    every = client_of(person("sue", "tasks_app.view_scheduletask", "auth.view_user"))
+    some = client_of(person("olga", "punctual.view_scheduletask"))
+    every = client_of(person("sue", "punctual.view_scheduletask", "auth.view_user"))
 
-    assert HERE not in some.get("/admin/tasks_app/auditentry/").content.decode()
-    assert HERE in every.get("/admin/tasks_app/auditentry/").content.decode()
-    operation = f"/admin/tasks_app/scheduletask/operation/{AuditEntry.objects.get(verb='login').operation}/"
+    assert HERE not in some.get("/admin/punctual/auditentry/").content.decode()
+    assert HERE in every.get("/admin/punctual/auditentry/").content.decode()
+    operation = f"/admin/punctual/scheduletask/operation/{AuditEntry.objects.get(verb='login').operation}/"
     assert HERE in every.get(operation).content.decode()
     assert [some.get(operation).status_code, some.get(f"{operation}undo/").status_code] == [404, 403]
-    operates = client_of(person("otto", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"))
+    operates = client_of(person("otto", "punctual.view_scheduletask", "punctual.operate_scheduletask"))
     assert operates.get(f"{operation}undo/").status_code == 404

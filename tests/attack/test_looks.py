@@ -20,10 +20,10 @@ from tests.support.moves import MONDAY, scheduled
 
 pytestmark = pytest.mark.django_db
 
-TASKS, JOBS = "/admin/tasks_app/scheduletask/", "/admin/tasks_app/jobdefinition/"
-PAGES = ("/admin/", "/admin/tasks_app/node/", TASKS, JOBS)
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
-VIEW_JOBS, OPERATE_JOBS = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
+TASKS, JOBS = "/admin/punctual/scheduletask/", "/admin/punctual/jobdefinition/"
+PAGES = ("/admin/", "/admin/punctual/node/", TASKS, JOBS)
+VIEW, OPERATE = "punctual.view_scheduletask", "punctual.operate_scheduletask"
+VIEW_JOBS, OPERATE_JOBS = "punctual.view_jobdefinition", "punctual.operate_jobdefinition"
 ANY = "10"  # microseconds after 1970: whatever there is
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 

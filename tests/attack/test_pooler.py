@@ -7,8 +7,8 @@ import psycopg
 import pytest
 from django.db import DataError, connection, transaction
 
+from django_punctual import InvalidTask, find, schedule, schedule_many
 from tasks_app import scope
-from tasks_app.client import InvalidTask, find, schedule, schedule_many
 from tasks_app.core.isolation import WEB
 from tasks_app.lifecycle import tenants
 from tasks_app.models import ScheduleTask

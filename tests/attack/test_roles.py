@@ -11,9 +11,9 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.urls import URLPattern, get_resolver
 
+from django_punctual import ToStream, schedule, subscribe
 from tasks_app import scope
 from tasks_app.api import needs as endpoints
-from tasks_app.client import ToStream, schedule, subscribe
 from tasks_app.console import needs as pages
 from tasks_app.core.roles import Role, highest
 from tasks_app.engine.operations.api_tokens import issue, known
@@ -72,7 +72,7 @@ def our_pages() -> dict[str, str]:
             where = prefix + str(one.pattern)
             if not isinstance(one, URLPattern):
                 yield from walk(one, where)
-            elif where.startswith("/admin/tasks_app/") and one.name:
+            elif where.startswith("/admin/punctual/") and one.name:
                 yield one.name, where
 
     return dict(walk(get_resolver(), "/"))
@@ -112,7 +112,7 @@ def test_each_endpoint_and_each_page_has_its_row_in_the_table():
     others = {
         name
         for name, where in PAGES.items()
-        if name.removeprefix("tasks_app_") in PLATFORM or where.split("/")[3] in PLATFORM_MODELS
+        if name.removeprefix("punctual_") in PLATFORM or where.split("/")[3] in PLATFORM_MODELS
     }
     left = set(PAGES) - set(pages.NEEDS) - others
     assert left <= {name for name in PAGES if name.endswith(("_add", "_delete", "_history", "_change"))}, left
@@ -168,7 +168,7 @@ def test_a_role_opens_the_pages_that_the_table_says_and_no_others(role):
         assert answer.status_code == 403, (role, name, answer.status_code)
     for name in some(opened, number, of=4):
         # An order is a POST; and there is no such operation or run.
-        gone = name in ("tasks_app_operation", "tasks_app_undo") or name.startswith("tasks_app_graphrun_")
+        gone = name in ("punctual_operation", "punctual_undo") or name.startswith("punctual_graphrun_")
         answer = client.get(filled(PAGES[name], rows, name))
         assert answer.status_code in (200, 302, 405, 404 if gone else 200), (role, name, answer.status_code)
     assert everything() == before
@@ -179,25 +179,25 @@ def test_what_one_may_not_do_is_not_offered():
     offered = {}
     for role in Role:
         client = browser(role)
-        job = client.get(f"/admin/tasks_app/jobdefinition/{rows.job_id}/change/").content.decode()
-        tasks = client.get("/admin/tasks_app/scheduletask/").content.decode()
+        job = client.get(f"/admin/punctual/jobdefinition/{rows.job_id}/change/").content.decode()
+        tasks = client.get("/admin/punctual/scheduletask/").content.decode()
         first = client.get("/admin/").content.decode()
         offered[role] = (
             f"jobdefinition/{rows.job_id}/edit/" in job,
-            "jobdefinition/add/" in client.get("/admin/tasks_app/jobdefinition/").content.decode(),
+            "jobdefinition/add/" in client.get("/admin/punctual/jobdefinition/").content.decode(),
             'value="matching"' in tasks,
             f'name="ids" value="{rows.task}"' in tasks,
-            "tasks_app/membership/" in first,
-            "tasks_app/taskbatch/" in first or "tasks_app/tenant/" in first,
+            "punctual/membership/" in first,
+            "punctual/taskbatch/" in first or "punctual/tenant/" in first,
         )
         for model in ("alarmrule", "alarmchannel", "alarmincident", "subscription", "secret"):
-            listed = client.get(f"/admin/tasks_app/{model}/").content.decode()
-            assert f"tasks_app/{model}/" in first and "secret" in listed
+            listed = client.get(f"/admin/punctual/{model}/").content.decode()
+            assert f"punctual/{model}/" in first and "secret" in listed
             assert (f"{model}/add/" in listed) is (role in OPERATING and model != "alarmincident")
             if one := {"alarmrule": rows.rule_id, "secret": rows.secret_id}.get(model):
                 assert (f"{model}/{one}/delete/" in listed) is (role in OPERATING)
         for model, one in (("alarmchannel", rows.channel_id), ("subscription", rows.subscription_id)):
-            shown = client.get(f"/admin/tasks_app/{model}/{one}/change/").content.decode()
+            shown = client.get(f"/admin/punctual/{model}/{one}/change/").content.decode()
             assert "secret" in shown and (f"{one}/edit/" in shown) is (f"{one}/test/" in shown) is (role in OPERATING)
     assert offered == {
         Role.VIEWER: (False, False, False, False, False, False),
@@ -243,12 +243,12 @@ def test_an_order_for_tasks_of_another_tenant_is_refused_whole(verb):
     sent = {"verb": verb, "scope": "chosen", "reason": "x", "at": "2090-01-01T00:00", "operation": uuid4()}
 
     for where in ("order/", "order/run/"):
-        answer = client.post(f"/admin/tasks_app/scheduletask/{where}", sent | {"ids": f"{own},{theirs.task}"})
+        answer = client.post(f"/admin/punctual/scheduletask/{where}", sent | {"ids": f"{own},{theirs.task}"})
         assert answer.status_code == 404, where
     by_filter = sent | {"scope": "matching", "filter": "tenant=other", "verb": verb}
-    assert client.post("/admin/tasks_app/scheduletask/order/run/", by_filter).status_code == 400
+    assert client.post("/admin/punctual/scheduletask/order/run/", by_filter).status_code == 400
     letters = sent | {"verb": "replay", "ids": str(theirs.letter)}
-    client.post("/admin/tasks_app/dlqentry/order/run/", letters)
+    client.post("/admin/punctual/dlqentry/order/run/", letters)
 
     assert everything() == before
 
@@ -262,11 +262,11 @@ def test_lists_filters_and_exports_show_the_own_tenant_alone(code_alone):
     lists += ("alarmrule", "alarmchannel", "alarmincident", "subscription", "secret")
     for number, where in enumerate(lists):
         for query in some(("?tenant=other", "?tenant="), number, of=2):
-            answer = client.get(f"/admin/tasks_app/{where}/{query}")
+            answer = client.get(f"/admin/punctual/{where}/{query}")
             assert not LEAKED.search(answer.content.decode()), (where, query)
-    table = b"".join(client.get("/admin/tasks_app/scheduletask/export/")).decode()
+    table = b"".join(client.get("/admin/punctual/scheduletask/export/")).decode()
     assert "visible" in table and "secret" not in table
-    assert client.get("/admin/tasks_app/scheduletask/export/?tenant=other").status_code == 400
+    assert client.get("/admin/punctual/scheduletask/export/?tenant=other").status_code == 400
 
 
 def test_what_went_wrong_on_a_channel_of_the_operators_is_not_for_a_tenant(code_alone):
@@ -276,7 +276,7 @@ def test_what_went_wrong_on_a_channel_of_the_operators_is_not_for_a_tenant(code_
         error = f"mail server of {name} said no"
         AlarmAlert.objects.create(channel=channel(name, tenant=tenant).id, error=error, **alert)
 
-    page = browser(Role.VIEWER).get(f"/admin/tasks_app/alarmincident/{incident}/").content.decode()
+    page = browser(Role.VIEWER).get(f"/admin/punctual/alarmincident/{incident}/").content.decode()
     answer = Api(token=issue("ci", "acme", operator(), rights=["read"])[1]).get(f"/alarms/incidents/{incident}").body
 
     for shown in (page, str(answer)):
@@ -289,13 +289,13 @@ def test_a_session_works_in_the_tenants_of_its_person_and_in_no_other():
     make("beta's", tenant="beta")
     client = client_of(user)
 
-    assert "beta&#x27;s" not in client.get("/admin/tasks_app/jobdefinition/").content.decode()
+    assert "beta&#x27;s" not in client.get("/admin/punctual/jobdefinition/").content.decode()
     assert client.post("/admin/tenant/", {"tenant": "other"}).status_code == 404
     assert client.post("/admin/tenant/", {"tenant": "beta"}).status_code == 302
-    assert "beta&#x27;s" in client.get("/admin/tasks_app/jobdefinition/").content.decode()
-    assert client.get("/admin/tasks_app/jobdefinition/add/").status_code == 200
+    assert "beta&#x27;s" in client.get("/admin/punctual/jobdefinition/").content.decode()
+    assert client.get("/admin/punctual/jobdefinition/add/").status_code == 200
     Membership.objects.filter(tenant="beta").delete()
-    assert client.get("/admin/tasks_app/jobdefinition/add/").status_code == 403  # in acme again, where they only look
+    assert client.get("/admin/punctual/jobdefinition/add/").status_code == 403  # in acme again, where they only look
 
     answers = {name: client.get(f"{ROOT}/jobs", headers={"X-Tenant": name}) for name in ("acme", "other", "no-such")}
     assert [one.status_code for one in answers.values()] == [200, 401, 401]
@@ -348,12 +348,12 @@ def test_an_author_in_the_console_changes_their_own_alone():
 
     for job, status in ((rows.job_id, 403), (own.id, 302)):
         given = {"reason": "x", "operation": uuid4()}
-        assert client.post(f"/admin/tasks_app/jobdefinition/{job}/order/pause/", given).status_code == status
+        assert client.post(f"/admin/punctual/jobdefinition/{job}/order/pause/", given).status_code == status
     for ids, status in ((str(rows.task), 403), (f"{task},{rows.task}", 403), (str(task), 302)):
         given = sent | {"ids": ids, "operation": uuid4()}
-        assert client.post("/admin/tasks_app/scheduletask/order/run/", given).status_code == status
+        assert client.post("/admin/punctual/scheduletask/order/run/", given).status_code == status
     matching = sent | {"scope": "matching", "operation": uuid4()}
-    assert client.post("/admin/tasks_app/scheduletask/order/run/", matching).status_code == 403
+    assert client.post("/admin/punctual/scheduletask/order/run/", matching).status_code == 403
     assert ScheduleTask.objects.get(id=task).status == "CANCELLED"
     assert ScheduleTask.objects.get(id=rows.task).status != "CANCELLED"
 
@@ -422,7 +422,7 @@ def test_forms_that_were_forged_grant_nothing():
     before = everything()
 
     def post(who, path: str, **more) -> int:
-        return who.post(f"/admin/tasks_app/{path}", sent | {"operation": uuid4()} | more).status_code
+        return who.post(f"/admin/punctual/{path}", sent | {"operation": uuid4()} | more).status_code
 
     assert post(client, "membership/add/", tenant="other") == post(client, "apitoken/add/", tenant="other") == 400
     assert post(client, "membership/add/", role="superuser") == post(client, "apitoken/add/", may="everything") == 400
@@ -448,7 +448,7 @@ def test_alarms_subscriptions_and_secrets_are_made_for_the_own_tenant_and_within
     sent |= {"url": "https://hooks.example.com/a", "repeat_minutes": "30", "quiet_minutes": "10", "conditions": "dead"}
 
     def post(path: str, **more) -> tuple[int, str]:
-        answer = client.post(f"/admin/tasks_app/{path}", sent | {"operation": uuid4()} | more)
+        answer = client.post(f"/admin/punctual/{path}", sent | {"operation": uuid4()} | more)
         return answer.status_code, answer.content.decode()
 
     before = everything()
@@ -474,7 +474,7 @@ def test_alarms_subscriptions_and_secrets_are_made_for_the_own_tenant_and_within
     [rule] = AlarmRule.objects.all()
     AlarmRule.objects.update(channels=[shared.id, own.id])
     stream = subscribe("theirs", events=["*"], to=ToStream("everybody"), tenant="acme")
-    page = client.get(f"/admin/tasks_app/alarmrule/{rule.id}/change/").content.decode()
+    page = client.get(f"/admin/punctual/alarmrule/{rule.id}/change/").content.decode()
     assert "It also tells a channel of the operators" in page and "the operators&#x27;" not in page
     assert post(f"alarmrule/{rule.id}/change/", name="renamed", channels=own.id, revision=rule.revision)[0] == 302
     assert post(f"subscription/{stream.id}/edit/", sink="webhook")[0] == 302
@@ -511,7 +511,7 @@ def test_a_page_that_a_role_does_not_open_says_which_one_does():
     client = browser(Role.VIEWER)
 
     def told(path: str, who=client) -> str:
-        answer = who.get(f"/admin/tasks_app/{path}")
+        answer = who.get(f"/admin/punctual/{path}")
         assert answer.status_code == 403
         return answer.content.decode()
 
@@ -526,21 +526,21 @@ def test_a_member_of_a_suspended_tenant_only_looks(redis):
     client = browser(Role.ADMIN)
     suspend("acme", operator("the invoice is open"))
 
-    assert client.get("/admin/tasks_app/scheduletask/").status_code == 200
-    assert client.get("/admin/tasks_app/jobdefinition/add/").status_code == 403
+    assert client.get("/admin/punctual/scheduletask/").status_code == 200
+    assert client.get("/admin/punctual/jobdefinition/add/").status_code == 403
     answer = client.post(f"{ROOT}/jobs", JOB, content_type="application/json")
     assert (answer.status_code, answer.json()["code"]) == (403, "SCH_403_TENANT_SUSPENDED")
 
 
 def test_a_member_hears_what_a_handler_said_and_not_where_it_runs(redis):
-    from tasks_app.testing import run_due
+    from django_punctual.testing import run_due
 
     task = schedule("T_QUIET", "a", tenant="acme", payload={"do": "crash", "message": "no file"}, max_retry=0).task_id
     run_due()
     client = browser(Role.OPERATOR)
 
-    page = client.get(f"/admin/tasks_app/scheduletask/{task}/change/").content.decode()
-    table = b"".join(client.get("/admin/tasks_app/scheduletask/export/")).decode()
+    page = client.get(f"/admin/punctual/scheduletask/{task}/change/").content.decode()
+    table = b"".join(client.get("/admin/punctual/scheduletask/export/")).decode()
     assert "no file" in page and "no file" in table
     assert not re.search(r"Traceback|handlers\.py|line \d+, in", page + table)
 

@@ -2,7 +2,7 @@
 
 import os
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.models import ScheduleTask
 from tests.support import nursery
 from tests.support.stack import url_of_test_database

@@ -16,8 +16,8 @@ import pytest
 from django.urls import URLPattern, get_resolver
 from playwright.sync_api import Page, expect
 
+from django_punctual import schedule_many
 from inventory_app.lifecycle import add
-from tasks_app.client import schedule_many
 from tasks_app.models import AlarmIncident, ScheduleTask
 from tests.support.addresses import AT, NO_PAGE, console_addresses
 from tests.support.alarms import channel, died, look, rule
@@ -136,7 +136,7 @@ OTHERS = re.compile(".*_(live|move|preview_typed|export|delete|history|sync)|use
 # Pages whose template another one has, too: a form to add what another form edits, and orders, which have a reason and
 # a button, as the suspension of a tenant does.
 ALIKE = re.compile(
-    "/admin/(articles_app/article|inventory_app/product)/add/|/admin/tasks_app/("
+    "/admin/(articles_app/article|inventory_app/product)/add/|/admin/punctual/("
     "(alarmchannel|alarmrule|apitoken|calendar|jobdefinition|membership|secret|subscription|tenant)/add/"
     "|calendar/[0-9]+/remove/|jobdefinition/[0-9]+/firing/skip/|host/(lift|try)/.*|installation/resume/"
     "|membership/[0-9]+/revoke/|node/worker/.*/drain/|safeguard/.*/force/|scheduletask/[0-9]+/decrypt/"

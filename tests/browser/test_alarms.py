@@ -10,12 +10,12 @@ from tests.support.browser import person
 
 @pytest.fixture
 def operator():
-    return person("olga", "tasks_app.view_alarmrule", "tasks_app.operate_alarmrule", "tasks_app.view_scheduletask")
+    return person("olga", "punctual.view_alarmrule", "punctual.operate_alarmrule", "punctual.view_scheduletask")
 
 
 def test_a_rule_is_made_with_the_keyboard_alone(visits, operator):
     to = channel("on call", tenant=None)
-    page = visits.page(operator, "/admin/tasks_app/alarmrule/add/")
+    page = visits.page(operator, "/admin/punctual/alarmrule/add/")
     for label in ("a task gives up", "on call (webhook, operators)"):
         page.get_by_label(label).focus()
         page.keyboard.press("Space")

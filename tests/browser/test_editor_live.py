@@ -6,7 +6,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from articles_app import lifecycle
-from tasks_app.client import Operator, cancel_tasks
+from django_punctual import Operator, cancel_tasks
 from tests.support.articles import approved, publish_task, published
 from tests.support.editor import LIST, url
 from tests.support.editor_pages import BERLIN, badge, hint, messages, open_page, typed

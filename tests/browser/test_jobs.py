@@ -10,8 +10,8 @@ from tests.support.browser import person
 from tests.support.jobs import make
 from tests.support.walks import walks
 
-VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
-JOBS, TASKS = (VIEW, OPERATE), "tasks_app.view_scheduletask"
+VIEW, OPERATE = "punctual.view_jobdefinition", "punctual.operate_jobdefinition"
+JOBS, TASKS = (VIEW, OPERATE), "punctual.view_scheduletask"
 
 
 @walks("make a job")
@@ -48,7 +48,7 @@ def test_a_job_is_paused_and_says_why_it_does_not_run(walk):
 
 
 def test_the_page_of_the_api_works_under_our_policy(visits):
-    page = visits.page(person("olga", VIEW, "tasks_app.view_scheduletask"), "/api/v1/docs")
+    page = visits.page(person("olga", VIEW, "punctual.view_scheduletask"), "/api/v1/docs")
 
     page.get_by_role("link", name="List the task types").click()
 
@@ -61,11 +61,9 @@ def test_the_page_of_the_api_works_under_our_policy(visits):
 
 def test_a_token_is_issued_and_used(visits):
     """On a page that fits, however long the token is; what becomes of it is in test_token_page.py."""
-    rights = [VIEW, OPERATE, "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"]
-    rights += ["tasks_app.view_apitoken", "tasks_app.operate_apitoken"]
-    page = visits.page(
-        person("olga", *rights), "/admin/tasks_app/apitoken/add/", viewport={"width": 400, "height": 800}
-    )
+    rights = [VIEW, OPERATE, "punctual.view_scheduletask", "punctual.operate_scheduletask"]
+    rights += ["punctual.view_apitoken", "punctual.operate_apitoken"]
+    page = visits.page(person("olga", *rights), "/admin/punctual/apitoken/add/", viewport={"width": 400, "height": 800})
 
     page.get_by_label("Who will use it").fill("billing")
     page.get_by_label("Tenant", exact=True).fill("default")

@@ -11,12 +11,12 @@ from tests.support.jobs import make
 from tests.support.moves import MONDAY, dead, scheduled, state
 from tests.support.walks import walks
 
-LIST = "/admin/tasks_app/scheduletask/"
+LIST = "/admin/punctual/scheduletask/"
 
 
 @pytest.fixture
 def operator():
-    return person("olga", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask")
+    return person("olga", "punctual.view_scheduletask", "punctual.operate_scheduletask")
 
 
 def test_two_tabs_share_a_stream_and_a_reader_keeps_what_was_typed_chosen_and_focused(visits, operator):

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.progress import Told, tell_progress
 from tasks_app.models import Campaign, Node, ScheduleTask
@@ -22,9 +22,9 @@ from tests.support.site import beat_at
 from tests.support.wait import wait_until
 from tests.support.walks import WALKS, walks
 
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
-LIST = "/admin/tasks_app/scheduletask/"
-SITES = "/admin/tasks_app/site/"
+VIEW, OPERATE = "punctual.view_scheduletask", "punctual.operate_scheduletask"
+LIST = "/admin/punctual/scheduletask/"
+SITES = "/admin/punctual/site/"
 
 
 @pytest.fixture
@@ -253,9 +253,9 @@ def test_a_worker_is_drained_and_taken_back(walk, operator):
 
 def test_another_site_is_activated_and_who_watches_sees_it(visits):
     beat_at("b", seconds_ago=-3_600)  # however long the test takes, it is alive
-    rights = ("tasks_app.view_installation", "tasks_app.view_scheduletask")
+    rights = ("punctual.view_installation", "punctual.view_scheduletask")
     watching = visits.page(person("vera", *rights), SITES, timezone_id="Europe/Berlin")  # where a page was kept before
-    page = visits.page(person("olga", *rights, "tasks_app.operate_installation"), SITES)
+    page = visits.page(person("olga", *rights, "punctual.operate_installation"), SITES)
     expect(page.get_by_role("heading", name="Site main is the active one")).to_be_visible()
     expect(watching.get_by_role("link", name="Activate b …")).to_have_count(0)
 

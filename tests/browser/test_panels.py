@@ -12,10 +12,10 @@ from tests.support.jobs import nightly
 from tests.support.moves import MONDAY, scheduled, state
 from tests.support.walks import walks
 
-VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
-TASKS, OPERATE_TASKS = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
-HEALTH = "/admin/tasks_app/node/health/"
-LIST = "/admin/tasks_app/jobdefinition/"
+VIEW, OPERATE = "punctual.view_jobdefinition", "punctual.operate_jobdefinition"
+TASKS, OPERATE_TASKS = "punctual.view_scheduletask", "punctual.operate_scheduletask"
+HEALTH = "/admin/punctual/node/health/"
+LIST = "/admin/punctual/jobdefinition/"
 PHONE = {"width": 400, "height": 800}
 
 

@@ -133,7 +133,7 @@ def csrf(client: httpx.Client, where: str) -> dict[str, str]:
 
 def test_a_person_logs_in_at_the_console_and_out_again(hosts, theme):
     with visitor(hosts, (theme, "all")) as client:
-        wanted = f"{AT}/tasks_app/jobdefinition/?status=PAUSED"
+        wanted = f"{AT}/punctual/jobdefinition/?status=PAUSED"
         to_login = client.get(wanted).headers["location"]
         assert to_login.startswith(f"{AT}/login/?next=")
 
@@ -158,21 +158,21 @@ def test_whoever_guesses_at_the_console_has_to_wait(hosts, redis):
 
 def test_staff_of_the_host_without_rights_is_told_so(hosts, theme):
     with visitor(hosts, (theme, "all"), hosts.rows.nora) as nora:
-        first, tasks = nora.get(f"{AT}/"), nora.get(f"{AT}/tasks_app/scheduletask/")
+        first, tasks = nora.get(f"{AT}/"), nora.get(f"{AT}/punctual/scheduletask/")
 
     assert first.status_code == 200 and "nora has no permissions in Punctual" in first.text
     assert tasks.status_code == 403 and "Your account lacks the permission" in tasks.text
 
 
 def test_what_is_wrong_with_an_address_is_said_in_words(boss):
-    typo = boss.get(f"{AT}/tasks_app/scheduletask/?stat=DEAD")
+    typo = boss.get(f"{AT}/punctual/scheduletask/?stat=DEAD")
     assert typo.status_code == 400 and "&#x27;stat&#x27; is not a filter of this page" in typo.text
-    gone = boss.get(f"{AT}/tasks_app/scheduletask/999999/change/")
+    gone = boss.get(f"{AT}/punctual/scheduletask/999999/change/")
     assert gone.status_code == 404 and "finished ones are kept for some days" in gone.text
 
 
 def test_an_order_leads_back_into_the_console(hosts, boss):
-    job = f"{AT}/tasks_app/jobdefinition/{hosts.rows.job}/"
+    job = f"{AT}/punctual/jobdefinition/{hosts.rows.job}/"
     for verb in ("pause", "resume"):
         where = f"{job}order/{verb}/"
         done = boss.post(where, data={"reason": "a test"} | csrf(boss, where))
@@ -180,7 +180,7 @@ def test_an_order_leads_back_into_the_console(hosts, boss):
 
 
 def test_a_form_whose_login_ran_out_comes_back_as_it_was_typed(hosts, theme):
-    add = f"{AT}/tasks_app/jobdefinition/add/"
+    add = f"{AT}/punctual/jobdefinition/add/"
     with visitor(hosts, (theme, "all"), hosts.rows.boss) as client:
         typed = {"name": f"typed at night, {theme}", "reason": "r"} | csrf(client, add)
         del client.cookies["sessionid"]
@@ -204,7 +204,7 @@ def test_the_console_says_itself_what_a_browser_may_do(boss):
 
 def test_what_is_searched_for_in_one_site_is_not_found_in_the_other(hosts):
     with visitor(hosts, ("themed", "all"), hosts.rows.boss) as boss:
-        assert f"{AT}/tasks_app/jobdefinition/" in boss.get(f"{AT}/search/?s=JOB&extended=1").text
+        assert f"{AT}/punctual/jobdefinition/" in boss.get(f"{AT}/search/?s=JOB&extended=1").text
         theirs = boss.get("/admin/search/?s=job").text
         assert "jobdefinition" not in theirs
         assert "counter" in boss.get("/admin/search/?s=counter").text
@@ -241,7 +241,7 @@ def test_the_pages_look_as_before_and_the_console_alike_in_both(hosts, chromium)
 
     for theme in THEMES:
         alike(pages[theme, ""], pages[theme, "all"], f"{COUNTER}{hosts.rows.counter}/change/")
-    alike(pages["plain", "all"], pages["themed", "all"], f"{AT}/tasks_app/apitoken/")
+    alike(pages["plain", "all"], pages["themed", "all"], f"{AT}/punctual/apitoken/")
     for one in visits.values():
         one.close()
         one.forgive("favicon.ico")  # the shop has none

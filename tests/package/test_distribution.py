@@ -54,12 +54,12 @@ def metadata(wheel: Path) -> Message:
     )
 
 
-def in_git(folder: str) -> set[str]:
+def in_git(*folders: str) -> set[str]:
     """What is, or is about to be, in the repository."""
     if not (ROOT / ".git").exists():
         pytest.skip("this is no checkout")
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", folder],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", *folders],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -68,11 +68,11 @@ def in_git(folder: str) -> set[str]:
     return {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
 
 
-def test_the_wheel_has_every_file_of_tasks_app_and_nothing_else(built):
+def test_the_wheel_has_every_file_of_both_packages_and_nothing_else(built):
     """It is made from the sdist, which loses and changes nothing on the way."""
     inside = {name: text for name, text in contents(built.wheel).items() if not name.startswith("django_punctual-")}
 
-    assert inside == {name: (ROOT / name).read_bytes() for name in in_git("tasks_app")}
+    assert inside == {name: (ROOT / name).read_bytes() for name in in_git("django_punctual", "tasks_app")}
     assert "tasks_app/py.typed" in inside
 
 
@@ -85,10 +85,11 @@ def test_the_sdist_has_the_docs_and_no_other_code(built):
     with tarfile.open(built.sdist) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
 
-    code = {name for name in inside if name.startswith(("tasks_app/", "clients/"))}
-    assert code == in_git("tasks_app")
+    code = {name for name in inside if name.startswith(("django_punctual/", "tasks_app/", "clients/"))}
+    assert code == in_git("django_punctual", "tasks_app")
     assert {name.partition("/")[0] for name in inside} == {
         *(
+            "django_punctual",
             "tasks_app",
             "docs",
             "LICENSE",
@@ -165,7 +166,7 @@ def test_the_client_is_not_built_without_its_generated_part(tmp_path):
 
 SETTINGS = """
 SECRET_KEY = "a secret"
-INSTALLED_APPS = ["tasks_app"]
+INSTALLED_APPS = ["django_punctual"]
 ROOT_URLCONF = "tasks_app.urls"
 DATABASES = {"default": {"ENGINE": "django.db.backends.postgresql", "NAME": "nowhere"}}
 PUNCTUAL = {"REDIS_URL": "redis://127.0.0.1:1/0"}
@@ -174,7 +175,7 @@ PUNCTUAL = {"REDIS_URL": "redis://127.0.0.1:1/0"}
 LOAD = """
 from celery.app.utils import find_app
 
-app = find_app("tasks_app")
+app = find_app("django_punctual")
 import late
 from django.core.management import call_command
 from tasks_app.urls import urlpatterns
@@ -209,14 +210,15 @@ def test_a_beat_or_worker_of_a_project_without_anything_else_can_start(built, tm
 
 def test_a_module_imports_nothing_that_its_extra_does_not_bring():
     distributions = packages_distributions()
-    for path in sorted((ROOT / "tasks_app").rglob("*.py")):
+    ours = ("django_punctual", "tasks_app")
+    for path in sorted(path for folder in ours for path in (ROOT / folder).rglob("*.py")):
         place = path.relative_to(ROOT).as_posix()
         extra = next((extra for folder, extra in NEEDS_EXTRA.items() if place.startswith(folder)), None)
         brought = {canonicalize_name(one.name) for one in [*CORE, *EXTRAS.get(extra, [])]}
-        if place == "tasks_app/testing/plugin.py":
+        if place == "django_punctual/testing/plugin.py":
             brought.add("pytest")  # which imports it, where it is installed
         for package in imported(path):
-            if package != "tasks_app" and package not in sys.stdlib_module_names:
+            if package not in ours and package not in sys.stdlib_module_names:
                 names = {canonicalize_name(name) for name in distributions.get(package, [])}
                 assert names & brought, f"{place} imports {package}, which nobody asks for"
 

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.models import AlarmAlert, AlarmChannel, AlarmIncident
 from tests.support.alarms import LOCAL, channel, rule
 from tests.support.http_receiver import http_receiver

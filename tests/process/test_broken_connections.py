@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.engine import row
 from tests.support.processes import all_final, unfinished, wait_for

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import ToWebhook, schedule, subscribe
+from django_punctual import ToWebhook, schedule, subscribe
 from tasks_app.embedded.postgres import Postgres
 from tasks_app.engine.beat.publisher import publish
 from tasks_app.engine.queues import depths

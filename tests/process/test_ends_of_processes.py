@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.engine.beat.publisher import publish
 from tasks_app.engine.nodes import worker_of
 from tasks_app.engine.operations import workers

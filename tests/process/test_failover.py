@@ -19,8 +19,8 @@ from django.db import OperationalError, connection
 from django.test import Client
 from django.urls import reverse
 
+from django_punctual import schedule
 from tasks_app import scope
-from tasks_app.client import schedule
 from tasks_app.console.site import console
 from tasks_app.embedded.postgres import Postgres
 from tasks_app.embedded.standby import Standby
@@ -90,7 +90,7 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
     assert b"Read-only" not in client.get(reverse("admin:index")).content
     [follower] = read_sites().standbys
     assert (follower.state, follower.sync, follower.behind_bytes is not None) == ("streaming", "sync", True)
-    page = client.get(reverse("admin:tasks_app_site_changelist")).content.decode()
+    page = client.get(reverse("admin:punctual_site_changelist")).content.decode()
     assert "Standbys of the database" in page and f"{follower.name}, sync, streaming" in page
     connection.close()
     os.killpg(pair.primary.pid, signal.SIGSTOP)  # its machine swallows packets
@@ -104,9 +104,9 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
 
         assert connection.connection.info.host == str(pair.sockets)
         assert {page for page, answer in answers.items() if answer.status_code != 200} == set()
-        ours = [answer for page, answer in answers.items() if page == reverse("admin:index") or "/tasks_app/" in page]
+        ours = [answer for page, answer in answers.items() if page == reverse("admin:index") or "/punctual/" in page]
         assert (len(ours) > 10, all(b"Read-only" in answer.content for answer in ours)) == (True, True)
-        assert b"shown" in answers[reverse("admin:tasks_app_scheduletask_changelist")].content
+        assert b"shown" in answers[reverse("admin:punctual_scheduletask_changelist")].content
         assert (health.status, health.body["status"], health.body["problems"][0]) == (200, "trouble", WORDS)
         # Tenants are kept apart there, too, by the database alone if need be.
         assert [one["key"] for one in acme.get("/tasks").body["items"]] == ["of acme"]
@@ -116,7 +116,7 @@ def test_the_console_and_the_api_answer_from_the_standby_while_nobody_takes_writ
             assert (ScheduleTask.objects.count(), AnyTask.objects.count()) == (0, 0)
         refused = api.post("/tasks", {"task_type": "T_QUIET", "key": "b", "delay": 60})
         assert (refused.status, refused.code, refused.body["detail"]) == (503, "SCH_503_DATABASE_DOWN", REFUSED)
-        page = client.post(reverse("admin:tasks_app_jobdefinition_add"), {"name": "j"})
+        page = client.post(reverse("admin:punctual_jobdefinition_add"), {"name": "j"})
         assert (page.status_code, page["Retry-After"], REFUSED in page.content.decode()) == (503, "5", True)
         assert api.get("/live").status == 200
     finally:

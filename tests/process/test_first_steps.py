@@ -26,17 +26,17 @@ INSTALLED_APPS += os.environ["WITH"].split()
 DATABASES = {{"default": database_settings(os.environ["DATABASE_URL"])}}
 PUNCTUAL = eval(os.environ["SHOP_PUNCTUAL"])
 """
-APPS = "django.contrib.contenttypes django.contrib.auth tasks_app orders"
-URLS = "from django.urls import include, path\nurlpatterns = [path('punctual/', include('tasks_app.urls'))]\n"
+APPS = "django.contrib.contenttypes django.contrib.auth django_punctual orders"
+URLS = "from django.urls import include, path\nurlpatterns = [path('punctual/', include('django_punctual.urls'))]\n"
 MANAGE = "import sys\nfrom django.core.management import execute_from_command_line as run\nrun(sys.argv)\n"
-HANDLERS = "from tasks_app.client import handler\n\n@handler('ORDER_SEND')\ndef send(task): ...\n"
+HANDLERS = "from django_punctual import handler\n\n@handler('ORDER_SEND')\ndef send(task): ...\n"
 # What each of them says when it fails. One process for all: its start takes longer than what they do.
 IN_TURN = """
 import contextlib, io, json, traceback
 import django
 django.setup()
 from django.core.management import execute_from_command_line
-from tasks_app.client import schedule
+from django_punctual import schedule
 
 def said(call):
     with contextlib.redirect_stdout(io.StringIO()) as words, contextlib.redirect_stderr(words):
@@ -85,7 +85,7 @@ class Shop:
         """What a beat or a worker says, which waits until there are tables: people may migrate later."""
         log = self.folder / f"{what}.log"
         with log.open("w") as file:
-            command = [sys.executable, "-m", "celery", "-A", "tasks_app", what]
+            command = [sys.executable, "-m", "celery", "-A", "django_punctual", what]
             running = subprocess.Popen(command, cwd=self.folder, env=self._env({}), stdout=file, stderr=file)
         try:
             seen_within(lambda: "manage.py migrate" in log.read_text() or running.poll() is not None, 60)
@@ -101,7 +101,7 @@ class Shop:
         return os.environ | given | env
 
     def celery(self, what: str, **env: str) -> str:
-        return self.python("-m", "celery", "-A", "tasks_app", what, **env)
+        return self.python("-m", "celery", "-A", "django_punctual", what, **env)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def empty(shop: Shop, transactional_db) -> Iterator[Shop]:
         server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@pytest.mark.parametrize("app", ["tasks_app", "django.contrib.contenttypes"])
+@pytest.mark.parametrize("app", ["django_punctual", "django.contrib.contenttypes"])
 def test_celery_names_an_app_that_is_not_installed(shop, app):
     words = shop.celery("worker", WITHOUT=app).splitlines()
 

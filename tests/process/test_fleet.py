@@ -2,7 +2,7 @@
 
 import signal
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.models import ScheduleTask, TaskBatch
 from tests.support.fleet import Load, most_at_once, most_in_a_second, shards_of, shared_by
 from tests.support.processes import wait_for

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 import pytest
 from django.db.models import Max
 
-from tasks_app.client import reschedule, schedule_many
+from django_punctual import reschedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.models import ScheduleTask, ShardLease
 from tests.support.fleet import Load, most_at_once, most_in_a_second, percentile, shards_of, shared_by

@@ -4,7 +4,7 @@ import signal
 
 from django.db.models.functions import Now
 
-from tasks_app.client import reschedule, schedule_many
+from django_punctual import reschedule, schedule_many
 from tasks_app.engine.beat.publisher import publish
 from tasks_app.lifecycle.reap import reap
 from tasks_app.models import ScheduleTask, TaskBatch

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from django.db import connection, connections, transaction
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.engine.beat.partitions import keep_partitions
 from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.models import PastTask, ScheduleTask

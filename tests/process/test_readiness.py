@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.nodes import process_name
 from tasks_app.models import Node

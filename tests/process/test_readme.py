@@ -12,9 +12,9 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from django_punctual.testing import run_due
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask
-from tasks_app.testing import run_due
 from tests.support.stack import ROOT
 from tests.support.wait import wait_until
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tasks_app.client import reschedule, schedule
+from django_punctual import reschedule, schedule
 from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.models import Node, ScheduleTask, TaskAttempt, TaskLog, TaskProgress
 from tests.support import project_celery

@@ -6,7 +6,7 @@ import json
 import pytest
 from django.db import connection
 
-from tasks_app.client import reschedule, schedule, schedule_many
+from django_punctual import reschedule, schedule, schedule_many
 from tasks_app.models import Curb, SafeguardIncident, ScheduleTask
 from tests.support.processes import wait_begun, wait_for
 from tests.support.wait import wait_until

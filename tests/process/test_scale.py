@@ -2,7 +2,7 @@
 
 from django.db.models.functions import Now
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine import nodes
 from tasks_app.models import Node
 from tests.support.processes import wait_for

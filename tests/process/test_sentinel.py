@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.embedded import binaries
 from tasks_app.embedded.account import server_account
 from tasks_app.engine.wakeup import client

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine.beat.publisher import publish
 from tasks_app.engine.queues import depths
 from tasks_app.lifecycle.installation import look, touch

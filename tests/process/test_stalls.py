@@ -5,7 +5,7 @@ import os
 import signal
 from datetime import timedelta
 
-from tasks_app.client import ToStream, schedule, subscribe
+from django_punctual import ToStream, schedule, subscribe
 from tasks_app.lifecycle import calendars, stalls
 from tasks_app.lifecycle.calendars import CalendarRequest
 from tasks_app.models import HeldTask, ScheduleTask, Stall, Subscription

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.models import TaskBatch
 from tests.support.engine import row
 from tests.support.processes import wait_begun, wait_for, wait_running

@@ -2,8 +2,8 @@
 
 import pytest
 
+from django_punctual import cancel, schedule
 from tasks_app.archive.leave import leave_all
-from tasks_app.client import cancel, schedule
 from tasks_app.lifecycle.past import move_strays
 from tasks_app.models import ScheduleTask
 from tests.support.archive import SPAN, days_ago, everywhere, folder, past_day

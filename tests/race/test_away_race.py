@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import Cancelled, Outcome, cancel, ensure
+from django_punctual import Cancelled, Outcome, cancel, ensure
 from tasks_app.core.away import Run
 from tasks_app.core.errors import NotAway
 from tasks_app.lifecycle.away import Completed, Failed, lose

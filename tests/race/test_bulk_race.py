@@ -3,7 +3,7 @@ order once for all, so what is proved of those holds; here is what lies between.
 
 import pytest
 
-from tasks_app.client import Outcome, reschedule, schedule
+from django_punctual import Outcome, reschedule, schedule
 from tasks_app.core.roles import WRITING
 from tasks_app.engine.operations.bulk import Target, cancel_each, schedule_each
 from tasks_app.engine.operations.callers import Caller

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import cancel_tasks, schedule
+from django_punctual import cancel_tasks, schedule
 from tasks_app.engine.operations.campaigns import undo_operation
 from tasks_app.lifecycle.campaigns import steps, verbs
 from tasks_app.lifecycle.campaigns.begin import start_undo

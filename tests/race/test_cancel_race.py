@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.client import Cancelled, Outcome, cancel, reschedule, schedule
+from django_punctual import Cancelled, Outcome, cancel, reschedule, schedule
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import heartbeat, start
 from tests.support.engine import batch_row, claim_due, expire_lease, row

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from tasks_app.client import cancel
+from django_punctual import cancel
 from tasks_app.conf import conf
 from tasks_app.core.lanes import DEFAULT_LANE
 from tasks_app.core.sharding import shard_of

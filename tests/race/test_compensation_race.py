@@ -5,8 +5,8 @@ import pytest
 from articles_app import lifecycle
 from articles_app.compensation import KINDS, _again, _cancel_waiting, scan
 from articles_app.units import PUBLISH
-from tasks_app.client import ensure
-from tasks_app.client.compensation import Finding, Found
+from django_punctual import ensure
+from django_punctual.compensation import Finding, Found
 from tasks_app.models import OutboxEvent, ScheduleTask
 from tests.support.articles import ANN, MONDAY, TUESDAY, approved, past, pending, publish_task, published, status
 from tests.support.marks import commits

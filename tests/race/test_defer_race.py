@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.client import Outcome, cancel, reschedule, reschedule_many, schedule
+from django_punctual import Outcome, cancel, reschedule, reschedule_many, schedule
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import StartedBatch
 from tasks_app.models import ScheduleTask

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.client import Outcome, ensure, reschedule, schedule
+from django_punctual import Outcome, ensure, reschedule, schedule
 from tasks_app.lifecycle.dead_letter import Replayed, discard, replay
 from tasks_app.models import DlqEntry
 from tests.support.marks import commits

@@ -8,7 +8,7 @@ import threading
 import pytest
 from django.db import connections, transaction
 
-from tasks_app.client import Outcome, UnrecoverableError, cancel, ensure, handler, reschedule
+from django_punctual import Outcome, UnrecoverableError, cancel, ensure, handler, reschedule
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.reap import reap

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from articles_app.lifecycle import change_publish_time
-from tasks_app.client import cancel, ensure, reschedule, schedule
-from tasks_app.client.rolling import change_interval
+from django_punctual import cancel, ensure, reschedule, schedule
+from django_punctual.rolling import change_interval
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.reap import reap
 from tasks_app.lifecycle.start import start

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.client import reschedule
+from django_punctual import reschedule
 from tasks_app.core.states import Status
 from tasks_app.models import ScheduleTask
 from tasks_app.sql import run

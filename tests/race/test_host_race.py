@@ -9,7 +9,7 @@ import pytest
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.worker.batch_run import BatchRun

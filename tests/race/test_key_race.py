@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import reschedule
+from django_punctual import reschedule
 from tasks_app.lifecycle import key_walk, tenant_keys, tenants
 from tasks_app.models import KeyWalk, ScheduleTask, TenantKey
 from tests.support.engine import run_due

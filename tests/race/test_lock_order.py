@@ -6,7 +6,7 @@ end: if it locks "b" before it queues at "a", the two block each other as soon a
 
 import pytest
 
-from tasks_app.client import Outcome, reschedule_many, schedule_many
+from django_punctual import Outcome, reschedule_many, schedule_many
 from tasks_app.lifecycle.claim import return_batches
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.reap import reap

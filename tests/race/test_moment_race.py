@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection, transaction
 
-from tasks_app.client import cancel, ensure, reschedule, schedule_many
+from django_punctual import cancel, ensure, reschedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.operations import lanes

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 import pytest
 from django.db import connections
 
+from django_punctual import Outcome, cancel, ensure, ensure_many, find, reschedule, schedule
+from django_punctual.jobs import trigger_job
 from tasks_app import sql
-from tasks_app.client import Outcome, cancel, ensure, ensure_many, find, reschedule, schedule
-from tasks_app.client.jobs import trigger_job
 from tasks_app.core.errors import InvalidTask
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.cancel import Cancelled

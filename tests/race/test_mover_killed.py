@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from django.db import OperationalError, connection, connections, transaction
 
-from tasks_app.client import cancel, ensure, schedule
+from django_punctual import cancel, ensure, schedule
 from tasks_app.engine.beat.partitions import keep_partitions
 from tasks_app.lifecycle.past import move_batches, move_strays
 from tasks_app.models import PastBatch, PastTask, ScheduleTask, TaskBatch

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
-from tasks_app.client import Answer, cancel_tasks, move_tasks, retry_tasks, schedule
+from django_punctual import Answer, cancel_tasks, move_tasks, retry_tasks, schedule
 from tasks_app.core.moves import Move
 from tasks_app.engine.operations.operate import operate_tasks
 from tasks_app.lifecycle.operate import Verb
@@ -151,7 +151,7 @@ def test_orders_of_two_people_on_the_same_tasks_do_not_deadlock():
 @pytest.mark.django_db(transaction=True)  # with users and permissions
 def test_an_order_that_waits_too_long_for_somebody_is_told_and_changes_nothing():
     [task] = scheduled("a", at=MONDAY)
-    user = person("olga", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask")
+    user = person("olga", "punctual.view_scheduletask", "punctual.operate_scheduletask")
     given = {"verb": "cancel", "scope": "chosen", "ids": task, "reason": "it has to be", "operation": uuid4()}
 
     client = client_of(user)
@@ -161,7 +161,7 @@ def test_an_order_that_waits_too_long_for_somebody_is_told_and_changes_nothing()
         cursor.execute("SELECT FROM punctual_task WHERE id = %s FOR UPDATE", [task])
     try:
         execute("SET lock_timeout = '50ms'")
-        answer = client.post("/admin/tasks_app/scheduletask/order/run/", given)
+        answer = client.post("/admin/punctual/scheduletask/order/run/", given)
     finally:
         execute("RESET lock_timeout")
         somebody.close()

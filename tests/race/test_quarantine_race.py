@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import cancel, reschedule
+from django_punctual import cancel, reschedule
 from tasks_app.conf import conf
 from tasks_app.core.overdue import Answer
 from tasks_app.engine.operations import quarantine as orders

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.client import Outcome, reschedule
+from django_punctual import Outcome, reschedule
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.reap import reap, rescue_stranded
 from tasks_app.lifecycle.start import heartbeat, start

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import cancel, ensure, reschedule
+from django_punctual import cancel, ensure, reschedule
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.task import Task
 from tasks_app.engine.beat.releaser import release

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.client import Outcome, ScheduleConflict, find, reschedule, reschedule_many
+from django_punctual import Outcome, ScheduleConflict, find, reschedule, reschedule_many
 from tasks_app.lifecycle.claim import return_batches
 from tasks_app.lifecycle.start import start
 from tasks_app.models import DlqEntry, ScheduleTask

@@ -3,7 +3,7 @@
 import pytest
 from django.db import OperationalError, connection
 
-from tasks_app.client import Outcome, reschedule, schedule, schedule_many
+from django_punctual import Outcome, reschedule, schedule, schedule_many
 from tasks_app.lifecycle import alike, alike_rows
 from tasks_app.lifecycle import schedule as lifecycle
 from tasks_app.models import ScheduleTask

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from tasks_app.client import Outcome, cancel, ensure, handler, reschedule, schedule
-from tasks_app.client.rolling import change_interval
+from django_punctual import Outcome, cancel, ensure, handler, reschedule, schedule
+from django_punctual.rolling import change_interval
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure, Succeeded
 from tasks_app.lifecycle.start import heartbeat

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tasks_app.client import cancel, ensure, reschedule
+from django_punctual import cancel, ensure, reschedule
 from tasks_app.engine.operations import lanes
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.claim import return_batches

@@ -7,6 +7,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from django_punctual.compensation import Found
 from inventory_app import lifecycle
 from inventory_app.compensation import scan
 from inventory_app.errors import DuplicateProduct, UnknownProduct
@@ -14,7 +15,6 @@ from inventory_app.handlers import Counted, write_quantity
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client.compensation import Found
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import SUCCEEDED
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.client import ToFunction, subscribe
+from django_punctual import ToFunction, subscribe
 from tasks_app.core.errors import NameTaken
 from tasks_app.engine.operations.subscriptions import create
 from tasks_app.models import AuditEntry, Subscription

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import cancel, reschedule
+from django_punctual import cancel, reschedule
 from tasks_app.core.errors import QuotaExceeded
 from tasks_app.engine.beat import tenants as chore
 from tasks_app.engine.beat.tenants import put_back

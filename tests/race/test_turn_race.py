@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import cancel
+from django_punctual import cancel
 from tasks_app.engine.beat.turn_giver import give_due_turns
 from tasks_app.lifecycle import tenants
 from tasks_app.lifecycle.dead_letter import replay

@@ -13,7 +13,7 @@ from django.db import IntegrityError, connection, transaction
 
 from articles_app.lifecycle import NewTime, change_publish_time, change_publish_times, publish_due
 from articles_app.lifecycle.publish_time import CHANGE_WITH_TASK
-from tasks_app.client import ScheduleConflict, ToFunction, cancel, subscribe
+from django_punctual import ScheduleConflict, ToFunction, cancel, subscribe
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.start import start

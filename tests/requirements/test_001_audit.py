@@ -19,7 +19,7 @@ from articles_app.errors import IllegalMove
 from articles_app.models import Article, ArticleEvent
 from articles_app.states import ArticleStatus
 from articles_app.units import AUDIT
-from tasks_app.client import cancel, ensure
+from django_punctual import cancel, ensure
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.engine import nodes

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from django.db import connection
 
-from tasks_app.client import find, schedule
+from django_punctual import find, schedule
 from tasks_app.core.lanes import BACKFILL_LANE, LANES, WEIGHTS
 from tasks_app.core.lateness import histogram, percentile_ms
 from tasks_app.engine import nodes

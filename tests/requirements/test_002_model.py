@@ -3,7 +3,7 @@
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import DlqEntry, OutboxEvent, ScheduleTask, TaskAttempt, TaskBatch

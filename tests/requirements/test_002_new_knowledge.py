@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.conf import conf
 from tasks_app.core.lanes import BACKFILL_LANE, LANES, WEIGHTS
 from tasks_app.core.recovery import STEPS, Grade

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks_app.client import ToFunction, schedule_many, subscribe
+from django_punctual import ToFunction, schedule_many, subscribe
 from tasks_app.conf import conf
 from tasks_app.core.errors import RetryLimited
 from tasks_app.core.lanes import LANES

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks_app.client import handler, schedule
+from django_punctual import handler, schedule
 from tasks_app.conf import conf
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.retry import DEFAULT_BACKOFF

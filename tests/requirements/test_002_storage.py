@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
+from django_punctual import schedule, schedule_many
 from tasks_app.archive.leave import leave_all
-from tasks_app.client import schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.engine.beat import mover

@@ -19,8 +19,8 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from django_punctual import schedule, schedule_many
 from tasks_app import sql
-from tasks_app.client import schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.sharding import shard_of

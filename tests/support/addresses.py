@@ -12,7 +12,7 @@ AT = "/ops/punctual"  # where the shop has the console
 # What is sent by a form or answers to a program, and Django's forms, of which we have none.
 NO_PAGE = re.compile(
     "login|language|search|tenant|autocomplete|view_on_site|.*_(delete|history|test)"
-    "|tasks_app_(order|run|saved_(add|remove)|job_draft(_of)?|job_bulk|letter_(order|run|tags)"
+    "|punctual_(order|run|saved_(add|remove)|job_draft(_of)?|job_bulk|letter_(order|run|tags)"
     "|(scheduletask|taskbatch|auditentry|campaign|graphrun|dlqentry|recovery)_add)"
 )
 
@@ -42,12 +42,12 @@ def console_addresses(rows) -> list[tuple[str, str]]:
         "membership": rows.membership,
         "lane": "default",
         "node": "worker:1",
-        "app_label": "tasks_app",
+        "app_label": "punctual",
         "content_type_id": 1,
     } | rows.alarms
     found = []
     for where, one in admin_pages(f"{AT}/"):
-        model = where.removeprefix(f"{AT}/tasks_app/").partition("/")[0]
+        model = where.removeprefix(f"{AT}/punctual/").partition("/")[0]
         verb = "skip" if "/firing/" in where else "trigger" if model == "jobdefinition" else "pause"
         known = values | {"verb": verb}
         if model == "safeguard":
@@ -66,7 +66,7 @@ def admin_pages(at: str) -> Iterator[tuple[str, URLPattern]]:
     """Every address of a console with nothing but Punctual's models, which is mounted there."""
     site = ConsoleSite("punctual")
     for model, pages in console()._registry.items():
-        if model._meta.app_label == "tasks_app":
+        if model._meta.app_label == "punctual":
             site.register(model, type(pages))
     yield from _below(site.get_urls(), at)
 

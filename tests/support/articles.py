@@ -10,7 +10,7 @@ from articles_app import lifecycle
 from articles_app.models import Article, ArticleEvent
 from articles_app.states import ArticleStatus
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
-from tasks_app.client import TaskInfo, find
+from django_punctual import TaskInfo, find
 from tasks_app.engine.worker.executor import BatchReport, run_batch
 from tests.support import events
 from tests.support.engine import claim_due, make_due

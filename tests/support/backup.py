@@ -11,13 +11,13 @@ from typing import Any
 
 import psycopg
 
+from django_punctual import schedule
 from tasks_app.backup.base import Base, newest
 from tasks_app.backup.places import Store, stores
 from tasks_app.backup.programs import link
 from tasks_app.backup.receiver import slot_name
 from tasks_app.backup.server import ask_server
 from tasks_app.backup.stream import Stream
-from tasks_app.client import schedule
 from tasks_app.core.wal import LEAST_RECORD, parse_lsn
 from tasks_app.database import atomic
 from tasks_app.engine.watch.backup_status import read_backups

@@ -11,7 +11,7 @@ from re import _compiler, _constants, _parser  # the parser of Python's own expr
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project")
+PRODUCT = ("django_punctual", "tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project")
 LENGTH = 100_000  # characters of a text
 METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
 FROM_THE_START = ("match", "fullmatch")

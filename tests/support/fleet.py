@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.models import ScheduleTask, ShardLease
 from tests.support.testapp.models import Effect
 from tests.support.wait import wait_until

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from django.contrib.auth import get_user_model
 
-from tasks_app.client import ToWebhook, schedule, subscribe
-from tasks_app.client.calendars import CalendarRequest, create_calendar
+from django_punctual import ToWebhook, schedule, subscribe
+from django_punctual.calendars import CalendarRequest, create_calendar
 from tasks_app.core.roles import Role
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.campaigns import start_matching

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import SUCCEEDED, Failure, GoneAway, NotYet, Outcome, Returned, Skipped
 from tasks_app.lifecycle.settle import BatchLost, Settled, settle

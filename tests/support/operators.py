@@ -1,6 +1,6 @@
 """Operators: people who act on tasks, with a reason."""
 
-from tasks_app.client import Operator
+from django_punctual import Operator
 
 
 def operator(reason: str = "it has to be", **options) -> Operator:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project")
+PRODUCT = ("django_punctual", "tasks_app", "articles_app", "inventory_app", "demo_app", "scheduler_project")
 # Where everything that goes through a text counts as reading it, whatever its name.
 READING = ("tasks_app/core/", "tasks_app/console/", "tasks_app/outgoing/", "scheduler_project/")
 

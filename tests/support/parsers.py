@@ -911,5 +911,5 @@ READS_NONE: dict[str, tuple[str, ...]] = {
         "inventory_app/admin/products.py:ProductForm.clean_product_code",
         "inventory_app/admin/products.py:ProductForm.clean_name",
     ),
-    "runs in tests of users": ("tasks_app/testing/running.py:_run_round",),
+    "runs in tests of users": ("django_punctual/testing/running.py:_run_round",),
 }

@@ -9,10 +9,10 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from django_punctual import ToWebhook, schedule, subscribe
+from django_punctual.calendars import CalendarRequest, create_calendar
+from django_punctual.jobs import skip_firing
 from inventory_app.lifecycle import add
-from tasks_app.client import ToWebhook, schedule, subscribe
-from tasks_app.client.calendars import CalendarRequest, create_calendar
-from tasks_app.client.jobs import skip_firing
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.relay.deliveries import note_deliveries

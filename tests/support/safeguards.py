@@ -6,7 +6,7 @@ from math import inf
 from django.db import connection
 from django.db.models.functions import Now
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes

@@ -14,10 +14,10 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
+from django_punctual import TaskInfo, find
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import TaskInfo, find
 from tasks_app.engine.worker.executor import BatchReport, run_batch
 from tests.support.engine import claim_due, make_due
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from tasks_app.client import (
+from django_punctual import (
     INTERNAL_TENANT,
     Addresses,
     Answer,
@@ -74,7 +74,7 @@ from tasks_app.client import (
     who_is_missing,
     write,
 )
-from tasks_app.client.calendars import (
+from django_punctual.calendars import (
     CalendarRequest,
     Imported,
     NotThere,
@@ -83,7 +83,7 @@ from tasks_app.client.calendars import (
     edit_calendar,
     import_calendar,
 )
-from tasks_app.client.campaigns import (
+from django_punctual.campaigns import (
     BackfillRequest,
     Filter,
     NothingToDo,
@@ -101,7 +101,7 @@ from tasks_app.client.campaigns import (
     start_campaign,
     undo_operation,
 )
-from tasks_app.client.compensation import (
+from django_punctual.compensation import (
     Compared,
     Difference,
     Finding,
@@ -113,8 +113,8 @@ from tasks_app.client.compensation import (
     register_scan,
     waiting_keys,
 )
-from tasks_app.client.events import Kind, declare_kind
-from tasks_app.client.jobs import (
+from django_punctual.events import Kind, declare_kind
+from django_punctual.jobs import (
     Declaration,
     Degraded,
     FiringClaimed,
@@ -133,7 +133,7 @@ from tasks_app.client.jobs import (
     skip_firing,
     trigger_job,
 )
-from tasks_app.client.rolling import (
+from django_punctual.rolling import (
     Outlook,
     Timer,
     change_interval,
@@ -143,7 +143,7 @@ from tasks_app.client.rolling import (
     timer_from,
     timer_of,
 )
-from tasks_app.client.subscriptions import (
+from django_punctual.subscriptions import (
     Subscription,
     Target,
     add_secret,
@@ -153,7 +153,7 @@ from tasks_app.client.subscriptions import (
     resume_subscription,
     withdraw_old_secrets,
 )
-from tasks_app.testing import (
+from django_punctual.testing import (
     FrozenClock,
     assert_not_scheduled,
     assert_scheduled,
@@ -163,8 +163,8 @@ from tasks_app.testing import (
     run_due,
     scheduled,
 )
-from tasks_app.testing.plugin import Punctual
-from tasks_app.together import Changed, RowChange, reschedule_with
+from django_punctual.testing.plugin import Punctual
+from django_punctual.together import Changed, RowChange, reschedule_with
 
 TOMORROW = timedelta(days=1)
 

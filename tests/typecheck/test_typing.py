@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from tasks_app import client, testing, together
-from tasks_app.client import campaigns, compensation, jobs, rolling, subscriptions
+import django_punctual
+from django_punctual import campaigns, compensation, jobs, rolling, subscriptions, testing, together
 from tasks_app.client.declared import AllOptions, CancelOptions, MoveOptions, Options
 from tasks_app.core import handlers
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 EXAMPLE, WRONG = HERE / "example_app.py", HERE / "wrong_uses.py"
-OURS = ["tasks_app/client", "tasks_app/together.py", "tasks_app/testing"]
-PUBLIC = [client, campaigns, compensation, jobs, rolling, subscriptions, together, testing]
+OURS = ["tasks_app/client", "tasks_app/together.py", "django_punctual/testing"]
+PUBLIC = [django_punctual, campaigns, compensation, jobs, rolling, subscriptions, together, testing]
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +69,9 @@ def test_options_that_are_passed_on_are_those_that_are_taken():
         "depth",
         "named_only",
     }
-    assert set(Options.__annotations__) == _keywords(client.schedule) - {"payload"} | {"key"}
-    assert set(MoveOptions.__annotations__) == _keywords(client.reschedule) - {"payload"} | {"key"}
-    assert set(CancelOptions.__annotations__) == _keywords(client.cancel) | {"key"}
+    assert set(Options.__annotations__) == _keywords(django_punctual.schedule) - {"payload"} | {"key"}
+    assert set(MoveOptions.__annotations__) == _keywords(django_punctual.reschedule) - {"payload"} | {"key"}
+    assert set(CancelOptions.__annotations__) == _keywords(django_punctual.cancel) | {"key"}
     every = {*Options.__annotations__, *MoveOptions.__annotations__, *CancelOptions.__annotations__}
     assert set(AllOptions.__annotations__) == every
 

@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from tasks_app.client import Backoff, Operator, Task, find, handler, schedule
-from tasks_app.client.jobs import JobRequest, create_job
-from tasks_app.client.rolling import outlook
-from tasks_app.testing import assert_scheduled, fake_task, frozen_clock, run_due
+from django_punctual import Backoff, Operator, Task, find, handler, schedule
+from django_punctual.jobs import JobRequest, create_job
+from django_punctual.rolling import outlook
+from django_punctual.testing import assert_scheduled, fake_task, frozen_clock, run_due
 from tests.typecheck.example_app import Mail, expire, index, remind, send, ship
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management import call_command
 
-from tasks_app.management.terminal import TerminalCommand
+from django_punctual.terminal import TerminalCommand
 
 
 class Command(TerminalCommand):

@@ -9,9 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from articles_app import lifecycle
+from django_punctual import schedule, schedule_many
+from django_punctual.terminal import TerminalCommand
 from inventory_app.lifecycle import NewProduct, import_products
-from tasks_app.client import schedule, schedule_many
-from tasks_app.management.terminal import TerminalCommand
 
 
 class Command(TerminalCommand):

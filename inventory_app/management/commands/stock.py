@@ -16,13 +16,13 @@ from typing import Any, TextIO
 
 from django.db import OperationalError, connection
 
+from django_punctual.settings import figure
+from django_punctual.terminal import TerminalCommand
 from inventory_app.conf import CHECKS
 from inventory_app.coverage import Coverage, read_coverage
 from inventory_app.csv_file import BadLine, read_products
 from inventory_app.errors import InvalidProduct
 from inventory_app.lifecycle import Imported, NewProduct, import_products
-from tasks_app.client.settings import figure
-from tasks_app.management.terminal import TerminalCommand
 
 CHUNK = 5_000  # products in one transaction
 BAR = 30

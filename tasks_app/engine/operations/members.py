@@ -18,9 +18,9 @@ from tasks_app.models import Membership
 from .callers import Caller
 
 # Django's permissions are for all tenants. The API has both jobs and tasks, so a person needs the rights to both.
-VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
-OPERATE = ("tasks_app.operate_jobdefinition", "tasks_app.operate_scheduletask")
-ADMINISTER = ("tasks_app.operate_membership", "tasks_app.operate_apitoken")
+VIEW = ("punctual.view_jobdefinition", "punctual.view_scheduletask")
+OPERATE = ("punctual.operate_jobdefinition", "punctual.operate_scheduletask")
+ADMINISTER = ("punctual.operate_membership", "punctual.operate_apitoken")
 
 
 class Person(Protocol):

@@ -104,4 +104,4 @@ def digest_body(bodies: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def page_of(incident: int) -> str:
     """Where a person reads more; empty if the installation has not said where its console is."""
     base = conf().CONSOLE_URL
-    return f"{base.rstrip('/')}/tasks_app/alarmincident/{incident}/" if base else ""
+    return f"{base.rstrip('/')}/punctual/alarmincident/{incident}/" if base else ""

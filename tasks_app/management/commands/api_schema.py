@@ -22,6 +22,6 @@ class Command(TerminalCommand):
         except ModuleNotFoundError as error:
             raise CommandError(f"{error.name} is missing. Install django-punctual[api].") from error
         except NoReverseMatch as error:
-            line = 'path("punctual/", include("tasks_app.urls"))'
+            line = 'path("punctual/", include("django_punctual.urls"))'
             raise CommandError(f"the API has no address in this project. Add {line} to its urlpatterns.") from error
         self.stdout.write(json.dumps(schema, indent=2, ensure_ascii=False))

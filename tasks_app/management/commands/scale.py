@@ -83,7 +83,7 @@ def _bounds(option: str, text: str) -> Bounds:
 
 
 def _commands(options: dict[str, Any]) -> dict[str, Any]:
-    celery = [sys.executable, "-m", "celery", "--quiet", "-A", "tasks_app"]
+    celery = [sys.executable, "-m", "celery", "--quiet", "-A", "django_punctual"]
     slots, lanes = str(options["slots"]), options["lanes"]
     worker = ["worker", "-Q", lanes, "-P", "prefork", "--concurrency", slots, *QUIET]
     return {

@@ -2,7 +2,7 @@
 
 import pytest
 
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
+VIEW, OPERATE = "punctual.view_scheduletask", "punctual.operate_scheduletask"
 
 
 @pytest.fixture

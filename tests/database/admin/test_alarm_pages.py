@@ -21,8 +21,8 @@ from tests.support.jobs import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-RULES, CHANNELS, INCIDENTS = (f"/admin/tasks_app/{name}/" for name in ("alarmrule", "alarmchannel", "alarmincident"))
-VIEW, OPERATE = "tasks_app.view_alarmrule", "tasks_app.operate_alarmrule"
+RULES, CHANNELS, INCIDENTS = (f"/admin/punctual/{name}/" for name in ("alarmrule", "alarmchannel", "alarmincident"))
+VIEW, OPERATE = "punctual.view_alarmrule", "punctual.operate_alarmrule"
 SCRIPT = "<script>alert(1)</script>"
 
 
@@ -242,7 +242,7 @@ def paths() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("who", [(), (OPERATE,), ("tasks_app.view_scheduletask",)], ids=["nobody", "no view", "tasks"])
+@pytest.mark.parametrize("who", [(), (OPERATE,), ("punctual.view_scheduletask",)], ids=["nobody", "no view", "tasks"])
 def test_who_may_not_look_sees_nothing(who):
     client = client_of(person("sam", *who))
     for path in paths():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tasks_app.client import (
+from django_punctual import (
     Operator,
     cancel_tasks,
 )
@@ -15,7 +15,7 @@ from tests.support.moves import MONDAY, scheduled
 
 pytestmark = pytest.mark.django_db
 
-ENTRIES = "/admin/tasks_app/auditentry/"
+ENTRIES = "/admin/punctual/auditentry/"
 
 
 def test_entries_are_listed_and_found_by_task(viewer):
@@ -81,12 +81,12 @@ def test_an_audit_entry_leads_to_what_it_is_about(viewer):
     subjects = ["worker host:1", "run 3", "dead letter 4", "lane low", "key of acme", "job 7"]
     audit(by("why"), "try", [Entry(subject, "done") for subject in subjects])
 
-    page = viewer.get("/admin/tasks_app/auditentry/").content.decode()
+    page = viewer.get("/admin/punctual/auditentry/").content.decode()
 
     ways = {subject: re.findall(rf'<a href="([^"]+)">{subject}</a>', page) for subject in subjects}
-    assert ways["worker host:1"] == ["/admin/tasks_app/node/worker/host:1/"]
-    assert ways["run 3"] == ["/admin/tasks_app/graphrun/3/change/"]
-    assert ways["dead letter 4"] == ["/admin/tasks_app/dlqentry/4/change/"]
-    assert ways["lane low"] == ["/admin/tasks_app/node/"]
+    assert ways["worker host:1"] == ["/admin/punctual/node/worker/host:1/"]
+    assert ways["run 3"] == ["/admin/punctual/graphrun/3/change/"]
+    assert ways["dead letter 4"] == ["/admin/punctual/dlqentry/4/change/"]
+    assert ways["lane low"] == ["/admin/punctual/node/"]
     assert ways["key of acme"] == []
-    assert ways["job 7"] == ["/admin/tasks_app/jobdefinition/7/change/"]
+    assert ways["job 7"] == ["/admin/punctual/jobdefinition/7/change/"]

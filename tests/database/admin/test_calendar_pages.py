@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from tasks_app.client.calendars import CalendarRequest, create_calendar
+from django_punctual.calendars import CalendarRequest, create_calendar
 from tasks_app.models import Calendar, FiringOverride, JobDefinition, ScheduleTask
 from tests.support.audit import deeds
 from tests.support.browser import person
@@ -17,9 +17,9 @@ from tests.support.jobs import by, instances, make, now
 
 pytestmark = pytest.mark.django_db
 
-VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
-LIST = "/admin/tasks_app/calendar/"
-JOBS = "/admin/tasks_app/jobdefinition/"
+VIEW, OPERATE = "punctual.view_jobdefinition", "punctual.operate_jobdefinition"
+LIST = "/admin/punctual/calendar/"
+JOBS = "/admin/punctual/jobdefinition/"
 SCRIPT = "<script>alert(1)</script>"
 
 

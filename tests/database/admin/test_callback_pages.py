@@ -17,9 +17,9 @@ from tests.support.operators import operator as by
 
 pytestmark = pytest.mark.django_db
 
-HOSTS, SECRETS = "/admin/tasks_app/host/", "/admin/tasks_app/secret/"
-VIEW = ("tasks_app.view_host", "tasks_app.view_secret")
-OPERATE = ("tasks_app.operate_host", "tasks_app.operate_secret")
+HOSTS, SECRETS = "/admin/punctual/host/", "/admin/punctual/secret/"
+VIEW = ("punctual.view_host", "punctual.view_secret")
+OPERATE = ("punctual.operate_host", "punctual.operate_secret")
 VALUE = "sk_live_0123456789"
 SCRIPT = "<script>alert(1)</script>"
 

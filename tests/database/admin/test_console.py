@@ -52,7 +52,7 @@ def test_every_page_and_endpoint_opens_its_own_transactions(monkeypatch):
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_host_whose_admin_has_a_name_of_its_own_is_told_to_put_it_last(settings, first):
-    ours = [path("x/", ConsoleSite("punctual").urls), path("y/", include("tasks_app.urls"))]
+    ours = [path("x/", ConsoleSite("punctual").urls), path("y/", include("django_punctual.urls"))]
     theirs = path("office/", admin.AdminSite("office").urls)
     settings.ROOT_URLCONF = (*ours, theirs) if first else (theirs, *ours)
 
@@ -82,7 +82,7 @@ def _rows(name: str, count: int) -> None:
 def test_lists_ask_the_database_as_often_for_many_rows_as_for_few():
     boss = client_of(person("boss", superuser=True))
     named = ("scheduletask", "jobdefinition", "taskbatch", "dlqentry", "auditentry", "node", "graphrun")
-    pages = ["/admin/", *(f"/admin/tasks_app/{name}/" for name in named)]
+    pages = ["/admin/", *(f"/admin/punctual/{name}/" for name in named)]
 
     def asked() -> dict[str, int]:
         found = {}
@@ -102,16 +102,16 @@ def test_lists_ask_the_database_as_often_for_many_rows_as_for_few():
 
 @pytest.mark.django_db
 def test_an_audit_entry_has_a_page(client):
-    client.force_login(person("olga", "tasks_app.view_scheduletask", "auth.view_user"))
+    client.force_login(person("olga", "punctual.view_scheduletask", "auth.view_user"))
     [entry] = _entries("logged in")
 
-    shown = client.get(f"/admin/tasks_app/auditentry/{entry}/change/").content.decode()
+    shown = client.get(f"/admin/punctual/auditentry/{entry}/change/").content.decode()
     assert "user olga" in shown and "logged in" in shown
     for wrong in ("0", "x", "9" * 40, "²"):
-        assert client.get(f"/admin/tasks_app/auditentry/{wrong}/change/").status_code == 404
+        assert client.get(f"/admin/punctual/auditentry/{wrong}/change/").status_code == 404
 
-    other = client_of(person("otto", "tasks_app.view_scheduletask"))
-    assert other.get(f"/admin/tasks_app/auditentry/{entry}/change/").status_code == 404  # a login is not for him
+    other = client_of(person("otto", "punctual.view_scheduletask"))
+    assert other.get(f"/admin/punctual/auditentry/{entry}/change/").status_code == 404  # a login is not for him
 
 
 def _entries(outcome: str) -> list[int]:
@@ -142,17 +142,17 @@ def test_every_page_has_a_page_of_the_documentation_that_is_there():
         file, _, anchor = page.partition("#")
         assert (DOCS / file).is_file(), page
         assert not anchor or anchor in anchors(file), page
-    assert page_for("tasks_app_jobdefinition_change") == "jobs.md"
-    assert page_for("tasks_app_job_backfill") == "backfill.md"
+    assert page_for("punctual_jobdefinition_change") == "jobs.md"
+    assert page_for("punctual_job_backfill") == "backfill.md"
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("rights", "lands"),
     [
-        (["tasks_app.view_scheduletask"], "/admin/"),
+        (["punctual.view_scheduletask"], "/admin/"),
         (["articles_app.view_article"], "/admin/articles_app/article/"),
-        (["tasks_app.view_jobdefinition", "articles_app.view_article"], "/admin/tasks_app/jobdefinition/"),
+        (["punctual.view_jobdefinition", "articles_app.view_article"], "/admin/punctual/jobdefinition/"),
         ([], "/admin/"),
     ],
 )
@@ -172,19 +172,19 @@ def test_a_login_leads_to_what_somebody_works_with_once(rights, lands):
 
 @pytest.mark.django_db
 def test_a_page_leads_to_its_help_to_the_api_and_from_what_is_not_there_to_its_list(settings):
-    vera = client_of(person("vera", "tasks_app.view_scheduletask"))
+    vera = client_of(person("vera", "punctual.view_scheduletask"))
 
-    shown = vera.get("/admin/tasks_app/campaign/").content.decode()
+    shown = vera.get("/admin/punctual/campaign/").content.decode()
     assert 'href="/admin/help/campaigns/"' in shown and 'href="/api/v1/docs"' in shown
     assert b"how do I do something to many tasks" in vera.get("/admin/help/campaigns/").content
     for missing in ("nothing", "openapi"):
         assert vera.get(f"/admin/help/{missing}/").status_code == 404
-    gone = vera.get("/admin/tasks_app/campaign/77777/change/")
-    assert gone.status_code == 404 and b'href="/admin/tasks_app/campaign/"' in gone.content
+    gone = vera.get("/admin/punctual/campaign/77777/change/")
+    assert gone.status_code == 404 and b'href="/admin/punctual/campaign/"' in gone.content
     settings.PUNCTUAL = settings.PUNCTUAL | {"DOCS_URL": "https://docs.example.com/punctual/"}
     assert (
         'href="https://docs.example.com/punctual/campaigns.md"'
-        in vera.get("/admin/tasks_app/campaign/").content.decode()
+        in vera.get("/admin/punctual/campaign/").content.decode()
     )
     assert Client().get("/admin/help/campaigns/").status_code == 302
 
@@ -205,24 +205,24 @@ def test_the_palette_finds_pages_that_no_menu_has_for_those_who_may_open_them():
     def found(client, word: str) -> str:
         return client.get("/admin/search/", {"s": word, "extended": "1"}).content.decode()
 
-    vera = client_of(person("vera", "tasks_app.view_scheduletask"))
+    vera = client_of(person("vera", "punctual.view_scheduletask"))
     edith = client_of(person("edith", "articles_app.view_article"))
 
     assert 'href="/admin/articles_app/article/calendar/"' in found(edith, "calendar of")
     assert "articles_app" not in found(vera, "calendar of")
     assert 'href="/admin/"' in found(vera, "overview") and 'href="/admin/"' not in found(edith, "overview")
     for name in ("campaigns", "dead letters", "audit entries", "tasks", "batches"):
-        assert 'href="/admin/tasks_app/' in found(vera, name), name
+        assert 'href="/admin/punctual/' in found(vera, name), name
 
 
 @pytest.mark.django_db
 def test_every_page_of_ours_is_in_the_menu_once_and_only_for_those_who_may_open_it():
-    ours = {model._meta.object_name for model in admin.site._registry if model._meta.app_label == "tasks_app"}
+    ours = {model._meta.object_name for model in admin.site._registry if model._meta.app_label == "punctual"}
     placed = [model for models in GROUPS.values() for model in models]
     assert all(isinstance(admin.site.get_model_admin(model), OwnLookups) for model in (User, Group))
     assert sorted(placed) == sorted(ours)
 
-    page = client_of(person("vera", "tasks_app.view_scheduletask")).get("/admin/tasks_app/scheduletask/")
+    page = client_of(person("vera", "punctual.view_scheduletask")).get("/admin/punctual/scheduletask/")
 
     menu = {
         group.get("title", ""): [item["title"] for item in group["items"]]
@@ -230,7 +230,7 @@ def test_every_page_of_ours_is_in_the_menu_once_and_only_for_those_who_may_open_
     }
     assert menu[""][0] == "Overview" and menu["Tasks and jobs"][0] == "Tasks"
     assert "Users" not in str(menu) and "Articles" not in str(menu)
-    [ours] = client_of(person("boss", superuser=True)).get("/admin/tasks_app/").context["app_list"]
+    [ours] = client_of(person("boss", superuser=True)).get("/admin/punctual/").context["app_list"]
     assert {"Tasks", "Batches"} <= {str(model["name"]) for model in ours["models"]} and str(ours["name"]) == "Punctual"
     active = [item["link"] for group in page.context["sidebar_navigation"] for item in group["items"] if item["active"]]
-    assert active == ["/admin/tasks_app/scheduletask/"]
+    assert active == ["/admin/punctual/scheduletask/"]

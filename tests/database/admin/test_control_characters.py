@@ -11,8 +11,8 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command, load_command_class
 from django.db import transaction
 
-from tasks_app.client import InvalidTask, Operator, cancel, emit, ensure, find, reschedule, schedule, schedule_many
-from tasks_app.client.jobs import JobRequest, create_job, trigger_job
+from django_punctual import InvalidTask, Operator, cancel, emit, ensure, find, reschedule, schedule, schedule_many
+from django_punctual.jobs import JobRequest, create_job, trigger_job
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.engine.operations.lanes import pause
 from tasks_app.management.terminal import TerminalCommand
@@ -80,9 +80,9 @@ def test_the_api_and_the_admin_refuse_them_too():
     assert api.post("/tasks", {"task_type": "T_QUIET", "key": CLEAR}).status == 422
     assert api.post("/jobs", JOB | {"name": CLEAR}).status == 422
     assert api.post(f"/tasks/{task}/cancel", {"reason": CLEAR}).status == 422
-    rights = ("tasks_app.view_scheduletask", "tasks_app.operate_scheduletask")
+    rights = ("punctual.view_scheduletask", "punctual.operate_scheduletask")
     olga = client_of(person("olga", *rights))
-    refused = olga.post("/admin/tasks_app/node/lane/low/", {"reason": CLEAR, "verb": "pause"})
+    refused = olga.post("/admin/punctual/node/lane/low/", {"reason": CLEAR, "verb": "pause"})
     assert (refused.status_code, b"control character" in refused.content) == (400, True)
     assert ScheduleTask.objects.get().status == "INIT"
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.lifecycle import tenant_keys, tenants
 from tasks_app.models import Tenant
 from tests.support.audit import deeds
@@ -16,8 +16,8 @@ from tests.support.operators import operator as by
 pytestmark = pytest.mark.django_db
 
 WORD = "zebra-4711"
-TASKS = "/admin/tasks_app/scheduletask/"
-TENANTS = "/admin/tasks_app/tenant/"
+TASKS = "/admin/punctual/scheduletask/"
+TENANTS = "/admin/punctual/tenant/"
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def form(**given: object) -> dict:
 
 
 def test_a_page_shows_the_word_and_who_may_not_decrypt_gets_nothing_else(task):
-    viewer = client_of(person("vera", "tasks_app.view_scheduletask"))
+    viewer = client_of(person("vera", "punctual.view_scheduletask"))
 
     shown = viewer.get(f"{TASKS}{task}/change/").content.decode()
 
@@ -43,7 +43,7 @@ def test_a_page_shows_the_word_and_who_may_not_decrypt_gets_nothing_else(task):
 
 
 def test_who_may_says_why_sees_it_once_and_is_in_the_audit(task):
-    trusted = client_of(person("tina", "tasks_app.view_scheduletask", "tasks_app.decrypt_scheduletask"))
+    trusted = client_of(person("tina", "punctual.view_scheduletask", "punctual.decrypt_scheduletask"))
     assert "Decrypt …" in trusted.get(f"{TASKS}{task}/change/").content.decode()
     asked = trusted.get(f"{TASKS}{task}/decrypt/").content.decode()
     assert WORD not in asked and trusted.post(f"{TASKS}{task}/decrypt/", form(reason="")).status_code == 400
@@ -59,7 +59,7 @@ def test_who_may_says_why_sees_it_once_and_is_in_the_audit(task):
 
 def test_what_nobody_can_open_says_why(task):
     tenant_keys.destroy("default", by())
-    trusted = client_of(person("tina", "tasks_app.view_scheduletask", "tasks_app.decrypt_scheduletask"))
+    trusted = client_of(person("tina", "punctual.view_scheduletask", "punctual.decrypt_scheduletask"))
 
     answer = trusted.post(f"{TASKS}{task}/decrypt/", form())
 
@@ -69,7 +69,7 @@ def test_what_nobody_can_open_says_why(task):
 
 
 def test_a_tenant_asks_for_it_on_its_page_which_shows_its_keys():
-    operator = client_of(person("olga", "tasks_app.view_tenant", "tasks_app.operate_tenant"))
+    operator = client_of(person("olga", "punctual.view_tenant", "punctual.operate_tenant"))
     tenants.create("acme", by())
     assert "It has no key" in operator.get(f"{TENANTS}show/acme/").content.decode()
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
@@ -27,8 +27,8 @@ from tests.support.engine import claim_due
 
 pytestmark = pytest.mark.django_db
 
-OPERATE = "tasks_app.operate_scheduletask"
-FLEET = "/admin/tasks_app/node/"
+OPERATE = "punctual.operate_scheduletask"
+FLEET = "/admin/punctual/node/"
 LOW = f"{FLEET}lane/low/"
 SCRIPT = "<script>alert(1)</script> 🛑"
 
@@ -267,7 +267,7 @@ def test_a_worker_that_has_gone_is_found_by_its_batches_from_their_pages(viewer,
 
 
 def batch_page(client: Client, batch: TaskBatch) -> str:
-    return text(client, f"/admin/tasks_app/taskbatch/{batch.batch_no}/change/")
+    return text(client, f"/admin/punctual/taskbatch/{batch.batch_no}/change/")
 
 
 def test_a_worker_is_drained_once_with_a_reason_and_taken_up_again(operator, worker):

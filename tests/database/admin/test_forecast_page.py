@@ -12,10 +12,10 @@ from tests.support.clients import client_of
 from tests.support.jobs import make, nightly
 
 pytestmark = pytest.mark.django_db
-TASKS = "tasks_app.view_scheduletask"
+TASKS = "punctual.view_scheduletask"
 FORECAST, DRAFT = f"{LIST}forecast/", f"{LIST}draft/"
 PANEL = f"{LIST}panel/"
-HEALTH = "/admin/tasks_app/node/health/"
+HEALTH = "/admin/punctual/node/health/"
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
 
 
@@ -56,7 +56,7 @@ def test_the_health_page_needs_the_rights_of_the_api_and_names_it(olga):
 def test_the_short_form_is_for_those_who_may_create_jobs_over_the_api(olga):
     assert olga.get(PANEL).status_code == 403
     assert "panel/" not in seen(olga, LIST)
-    both = client_of(person("anna", VIEW, OPERATE, TASKS, "tasks_app.operate_scheduletask"))
+    both = client_of(person("anna", VIEW, OPERATE, TASKS, "punctual.operate_scheduletask"))
 
     page = seen(both, PANEL)
     assert re.search('<punctual-job api="/api/v1" lang="en-us" csrf-token="[^"]{20,}">', page)

@@ -20,13 +20,13 @@ from tests.support.moves import MONDAY, scheduled
 
 pytestmark = pytest.mark.django_db
 
-LIST = "/admin/tasks_app/scheduletask/"
+LIST = "/admin/punctual/scheduletask/"
 GERMAN, GROUPED = {"LANGUAGE_CODE": "de"}, {"USE_THOUSAND_SEPARATOR": True}
 
 
 @pytest.mark.parametrize("numbers", [GROUPED, GERMAN, GERMAN | GROUPED])
 def test_the_id_in_a_form_is_the_tasks_however_a_project_writes_numbers(settings, numbers):
-    olga = client_of(person("olga", "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"))
+    olga = client_of(person("olga", "punctual.view_scheduletask", "punctual.operate_scheduletask"))
     scheduled("a", at=MONDAY)
     ScheduleTask.objects.update(id=1_234_567)
     for name, value in numbers.items():
@@ -48,7 +48,7 @@ def test_a_cache_for_all_pages_of_a_project_keeps_no_answer_of_the_api(settings)
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "pages"}}
     scheduled("a", at=MONDAY)
     api = Api()
-    olga = client_of(person("olga", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+    olga = client_of(person("olga", "punctual.view_scheduletask", "punctual.view_jobdefinition"))
     try:
         assert len(api.get("/tasks").body["items"]) == 1
         scheduled("b", at=MONDAY)
@@ -90,7 +90,7 @@ def test_a_page_of_the_projects_own_is_found_in_its_folders_and_ours_stay_ours(s
     settings.TEMPLATES = [settings.TEMPLATES[0] | {"DIRS": [tmp_path]}]
     templates.engine.cache_clear()
     try:
-        olga = client_of(person("olga", "tasks_app.view_scheduletask"))
+        olga = client_of(person("olga", "punctual.view_scheduletask"))
         request = olga.get(LIST).wsgi_request
         shown = templates.find("shop.html").render(admin.site.each_context(request), request)
         assert "orders" in shown and "the shop's" not in shown and "/unfold/css/" in shown
@@ -114,7 +114,7 @@ class Clerk:
         return right in self.rights
 
 
-VIEW = ("tasks_app.view_jobdefinition", "tasks_app.view_scheduletask")
+VIEW = ("punctual.view_jobdefinition", "punctual.view_scheduletask")
 
 
 @pytest.mark.parametrize(

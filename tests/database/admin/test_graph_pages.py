@@ -13,9 +13,9 @@ from tests.support.jobs import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
-SEES_TASKS = "tasks_app.view_scheduletask"
-JOBS, RUNS = "/admin/tasks_app/jobdefinition/", "/admin/tasks_app/graphrun/"
+VIEW, OPERATE = "punctual.view_jobdefinition", "punctual.operate_jobdefinition"
+SEES_TASKS = "punctual.view_scheduletask"
+JOBS, RUNS = "/admin/punctual/jobdefinition/", "/admin/punctual/graphrun/"
 SCRIPT = "<script>alert(1)</script>"
 
 
@@ -67,7 +67,7 @@ def test_a_run_is_listed_and_has_a_page_with_its_state_and_its_critical_path(vie
     assert "Something failed, and what comes after it waits until somebody acts." in page
     assert "root → a" in page
     assert "b BLOCKED , after a ; waits for a" in page
-    assert f"/admin/tasks_app/scheduletask/{tasks()['a'].id}/change/" in html
+    assert f"/admin/punctual/scheduletask/{tasks()['a'].id}/change/" in html
     assert "scheduletask" not in viewer.get(f"{RUNS}{run.id}/change/").content.decode().split("When each job ran")[1]
 
 
@@ -132,7 +132,7 @@ def test_the_page_of_a_task_links_its_run(operator):
     family(a=["root"])
     run = begun()
 
-    html = operator.get(f"/admin/tasks_app/scheduletask/{tasks()['a'].id}/change/").content.decode()
+    html = operator.get(f"/admin/punctual/scheduletask/{tasks()['a'].id}/change/").content.decode()
 
     assert f"{RUNS}{run.id}/change/" in html
 
@@ -157,4 +157,4 @@ def test_a_run_has_a_bar_for_each_job_that_could_start_and_the_times_are_those_o
     assert bars[SCRIPT].allowed == max(ran["a"].finish_time, ran["b"].finish_time)
     assert (bars[SCRIPT].began, bars[SCRIPT].ended) == (None, None)  # it waits for its next try
     assert [one.critical for one in bars.values()].count(True) == 2
-    assert html.count(f'<a href="/admin/tasks_app/scheduletask/{ran["a"].id}/change/">') == 2  # the table, the list
+    assert html.count(f'<a href="/admin/punctual/scheduletask/{ran["a"].id}/change/">') == 2  # the table, the list

@@ -14,11 +14,11 @@ pytestmark = pytest.mark.django_db
 ADMIN = "/admin/"
 HEADINGS = {
     "": ["Overview"],
-    "tasks_app/scheduletask/": ["Punctual", "Tasks"],
-    "tasks_app/taskbatch/": ["Punctual", "Batches"],
-    "tasks_app/node/": ["Punctual", "Fleet"],
-    "tasks_app/node/lane/low/": ["Punctual", "Fleet", "Pause lane low"],
-    "tasks_app/jobdefinition/add/": ["Punctual", "Jobs", "New job"],
+    "punctual/scheduletask/": ["Punctual", "Tasks"],
+    "punctual/taskbatch/": ["Punctual", "Batches"],
+    "punctual/node/": ["Punctual", "Fleet"],
+    "punctual/node/lane/low/": ["Punctual", "Fleet", "Pause lane low"],
+    "punctual/jobdefinition/add/": ["Punctual", "Jobs", "New job"],
     "articles_app/article/": ["Articles"],
     "articles_app/article/calendar/": ["Articles", "Calendar of articles"],
     "inventory_app/product/coverage/": ["Stock", "Products", "Coverage"],

@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.utils import timezone
 
+from django_punctual import schedule
 from tasks_app.admin.job_forms import JsonField
-from tasks_app.client import schedule
 from tasks_app.engine.watch.job_history import read_history
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.lifecycle.jobs.declared import remember
@@ -27,8 +27,8 @@ from tests.support.members import browser
 
 pytestmark = pytest.mark.django_db
 
-VIEW, OPERATE = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
-LIST = "/admin/tasks_app/jobdefinition/"
+VIEW, OPERATE = "punctual.view_jobdefinition", "punctual.operate_jobdefinition"
+LIST = "/admin/punctual/jobdefinition/"
 SCRIPT = "<script>alert(1)</script>"
 FORM = {
     "tenant": "default",
@@ -115,19 +115,19 @@ def test_the_rows_of_the_lists_lead_where_the_addresses_say(viewer, operator):
 
     text = page(operator, LIST)
 
-    assert f'href="{console_url("tasks_app_jobdefinition_change", job.id)}"><bdi>{name}</bdi></a>' in text
+    assert f'href="{console_url("punctual_jobdefinition_change", job.id)}"><bdi>{name}</bdi></a>' in text
     for words, verb, one in (
         (f"Pause {name}", "pause", job),
         (f"Run {name} now", "trigger", job),
         ("Resume quiet", "resume", quiet),
     ):
-        assert f'href="{console_url("tasks_app_job_order", one.id, verb)}" aria-label="{words}"' in text, words
+        assert f'href="{console_url("punctual_job_order", one.id, verb)}" aria-label="{words}"' in text, words
     assert f'value="{job.id}" aria-label="Select {name}"' in text
     assert f"{job.id}/order/" not in page(viewer, LIST) and 'name="ids"' not in page(viewer, LIST)
-    sees_tasks = client_of(person("tom", "tasks_app.view_scheduletask"))
+    sees_tasks = client_of(person("tom", "punctual.view_scheduletask"))
     where, tasks = (
-        console_url("tasks_app_scheduletask_change", task),
-        page(sees_tasks, "/admin/tasks_app/scheduletask/"),
+        console_url("punctual_scheduletask_change", task),
+        page(sees_tasks, "/admin/punctual/scheduletask/"),
     )
     assert f'href="{where}">{task}</a>' in tasks and "<bdi>{0} &quot;k&quot;</bdi>" in tasks
 
@@ -186,8 +186,8 @@ def test_a_page_says_which_file_declares_a_job_and_warns_before_it_is_changed_by
 def test_the_button_says_why_a_job_and_a_task_are_not_running(viewer):
     job = make(every=3600)
     task = schedule("T_QUIET", "a", delay=3600).task_id
-    person_of_both = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
-    [path, task_path] = [f"{LIST}{job.id}/change/", f"/admin/tasks_app/scheduletask/{task}/change/"]
+    person_of_both = client_of(person("ida", VIEW, "punctual.view_scheduletask"))
+    [path, task_path] = [f"{LIST}{job.id}/change/", f"/admin/punctual/scheduletask/{task}/change/"]
 
     for client, where, words in ((viewer, path, "no beat is alive"), (person_of_both, task_path, "not due until")):
         assert "Why is it not running?" in page(client, where)
@@ -197,17 +197,17 @@ def test_the_button_says_why_a_job_and_a_task_are_not_running(viewer):
 
 def test_an_instance_links_to_its_job():
     job = make(every=10)
-    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    client = client_of(person("ida", VIEW, "punctual.view_scheduletask"))
     task = instances(job)[0]
 
     assert f'<a href="{LIST}{job.id}/change/">report</a>' in page(
-        client, f"/admin/tasks_app/scheduletask/{task.id}/change/"
+        client, f"/admin/punctual/scheduletask/{task.id}/change/"
     )
-    assert f"/admin/tasks_app/scheduletask/{task.id}/change/" in page(client, f"{LIST}{job.id}/change/")
+    assert f"/admin/punctual/scheduletask/{task.id}/change/" in page(client, f"{LIST}{job.id}/change/")
 
 
 def test_the_history_of_a_job_is_shown_by_day_with_a_way_to_each_instance():
-    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    client = client_of(person("ida", VIEW, "punctual.view_scheduletask"))
     job = make(every=10, timezone="Asia/Tokyo")
     tasks = instances(job)[:4]
     ran(job, "ok", "ok", "die", "retry")
@@ -224,7 +224,7 @@ def test_the_history_of_a_job_is_shown_by_day_with_a_way_to_each_instance():
     assert set(rows) == {"2020-03-02", "2020-03-03"}
     assert "2 succeeded, 1 gave up" in rows["2020-03-02"] and "1 failed, to be tried again" in rows["2020-03-03"]
     assert "<td>4 s</td> <td>60 s</td>" in rows["2020-03-02"]
-    cell = f'<a class="pu-is-danger" href="/admin/tasks_app/scheduletask/{tasks[2].id}/change/"'
+    cell = f'<a class="pu-is-danger" href="/admin/punctual/scheduletask/{tasks[2].id}/change/"'
     assert f'{cell} title="2020-03-01 16:02:00 UTC: gave up, 60 s"' in rows["2020-03-02"]
     assert "Days are those of Asia/Tokyo." in text
     assert "Half of the runs of the last day took at most 9 s" in text
@@ -254,7 +254,7 @@ def test_of_a_busy_day_those_with_trouble_are_shown_and_a_day_that_was_cut_is_le
 
 
 def test_a_job_that_was_deleted_keeps_its_page_and_its_instances_lead_there(operator):
-    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    client = client_of(person("ida", VIEW, "punctual.view_scheduletask"))
     job = make("gone", every=10)
     task = instances(job)[0]
     ran(job, "ok")
@@ -264,8 +264,8 @@ def test_a_job_that_was_deleted_keeps_its_page_and_its_instances_lead_there(oper
     text = page(client, where)
 
     assert "gone, deleted" in text and "<strong><bdi>bob</bdi></strong>" in text and SCRIPT not in text
-    assert f"/admin/tasks_app/scheduletask/{task.id}/change/" in text
-    assert f'<a href="{where}">' in page(client, f"/admin/tasks_app/scheduletask/{task.id}/change/")
+    assert f"/admin/punctual/scheduletask/{task.id}/change/" in text
+    assert f'<a href="{where}">' in page(client, f"/admin/punctual/scheduletask/{task.id}/change/")
     assert "Edit" not in text
     assert "gone, deleted" in page(browser("viewer", "default"), where)
     page(browser("viewer", "acme"), where, 404)
@@ -274,11 +274,11 @@ def test_a_job_that_was_deleted_keeps_its_page_and_its_instances_lead_there(oper
 
 
 def test_instances_are_called_by_their_job_and_firing():
-    client = client_of(person("ida", VIEW, "tasks_app.view_scheduletask"))
+    client = client_of(person("ida", VIEW, "punctual.view_scheduletask"))
     job = make("<b>nightly</b>", every=10)
     task = instances(job)[0]
 
-    text = page(client, "/admin/tasks_app/scheduletask/", job=job.id)
+    text = page(client, "/admin/punctual/scheduletask/", job=job.id)
 
     assert f'title="{task.biz_key}"><bdi>&lt;b&gt;nightly&lt;/b&gt;</bdi>, <time' in text
 
@@ -643,7 +643,7 @@ def test_a_name_with_a_nul_is_no_place_in_the_list(viewer):
 
 def test_without_the_right_to_view_there_is_nothing_to_see():
     job = make()
-    for client in (client_of(person("sam")), client_of(person("tom", "tasks_app.view_scheduletask"))):
+    for client in (client_of(person("sam")), client_of(person("tom", "punctual.view_scheduletask"))):
         for path in (LIST, f"{LIST}{job.id}/change/", f"{LIST}add/", f"{LIST}{job.id}/edit/", order_path(job, "pause")):
             page(client, path, code=403)
         assert "/jobdefinition/" not in page(client, "/admin/")

@@ -18,8 +18,8 @@ from tests.support.jobs import by, make
 from tests.support.moves import MONDAY, dead, scheduled
 
 pytestmark = pytest.mark.django_db
-TASKS = "/admin/tasks_app/scheduletask/"
-RIGHTS = ("tasks_app.view_scheduletask", "tasks_app.operate_scheduletask")
+TASKS = "/admin/punctual/scheduletask/"
+RIGHTS = ("punctual.view_scheduletask", "punctual.operate_scheduletask")
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
 
 
@@ -93,7 +93,7 @@ def test_what_is_wrong_is_said_in_the_language_of_the_page_and_leads_to_its_page
     assert "有 2 个任务成为死信。" in chinese and "tasks are dead" not in chinese
     assert "没有任务被分派：没有存活的调度节点。请启动" in chinese
     assert "没有告警规则涉及以下情况" in chinese and "Nobody is told" not in chinese
-    assert re.search(r'<a href="/admin/tasks_app/dlqentry/">死信</a>', chinese)
+    assert re.search(r'<a href="/admin/punctual/dlqentry/">死信</a>', chinese)
     assert [str(one) for one in status.found if one.rule == "dead_tasks"] == [
         "2 tasks are dead. The page Dead letters says why they gave up, by cause; replay or discard them there."
     ]

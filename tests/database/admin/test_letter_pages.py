@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.retry_limit import ORDERS_A_MINUTE
 from tasks_app.models import AuditEntry, Campaign, CampaignChunk, DlqEntry
@@ -14,7 +14,7 @@ from tests.support.moves import dead
 
 pytestmark = pytest.mark.django_db
 
-LIST = "/admin/tasks_app/dlqentry/"
+LIST = "/admin/punctual/dlqentry/"
 ORDER, RUN = f"{LIST}order/", f"{LIST}order/run/"
 SCRIPT = "<script>alert(1)</script>"
 
@@ -127,7 +127,7 @@ def test_a_closed_letter_says_how_it_ended_and_offers_nothing(operator, letters)
 
 def test_the_page_of_a_task_links_to_its_letter(viewer, letters):
     assert f"{LIST}{letters[0].id}/change/" in page(
-        viewer, f"/admin/tasks_app/scheduletask/{letters[0].task_id}/change/"
+        viewer, f"/admin/punctual/scheduletask/{letters[0].task_id}/change/"
     )
 
 
@@ -144,7 +144,7 @@ def test_an_order_is_shown_first_and_then_a_campaign(operator, letters, verb):
     done = operator.post(RUN, kept | {"reason": "mended", "cap": 50, "rate": 5, "lane": "low"})
 
     campaign = Campaign.objects.get()
-    assert (done.status_code, done.url) == (302, f"/admin/tasks_app/campaign/{campaign.id}/change/")
+    assert (done.status_code, done.url) == (302, f"/admin/punctual/campaign/{campaign.id}/change/")
     assert chosen() == [letters[0].task_id, letters[1].task_id]
     assert (campaign.kind, campaign.cap, campaign.rate, campaign.reason) == (verb, 50, 5.0, "mended")
     operator.post(RUN, kept | {"reason": "mended"})
@@ -242,4 +242,4 @@ def test_an_order_can_not_be_given_by_following_a_link(operator, letters):
 def test_a_dead_task_can_be_discarded_on_its_own_page(operator):
     [task] = dead("a")
 
-    assert "Discard" in page(operator, f"/admin/tasks_app/scheduletask/{task}/change/")
+    assert "Discard" in page(operator, f"/admin/punctual/scheduletask/{task}/change/")

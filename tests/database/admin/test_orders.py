@@ -19,8 +19,8 @@ from tests.support.moves import MONDAY, TUESDAY, dead, scheduled, state
 
 pytestmark = pytest.mark.django_db
 
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
-LIST = "/admin/tasks_app/scheduletask/"
+VIEW, OPERATE = "punctual.view_scheduletask", "punctual.operate_scheduletask"
+LIST = "/admin/punctual/scheduletask/"
 ORDER, RUN = f"{LIST}order/", f"{LIST}order/run/"
 
 
@@ -67,7 +67,7 @@ def test_everything_that_matches_is_a_campaign_and_nothing_else_is(operator):
     answers = [operator.post(RUN, hidden | {"reason": "all of them", "rate": "50", "lane": "low"}) for _ in range(2)]
 
     campaign = Campaign.objects.get()
-    assert {answer.url for answer in answers} == {f"/admin/tasks_app/campaign/{campaign.id}/change/"}
+    assert {answer.url for answer in answers} == {f"/admin/punctual/campaign/{campaign.id}/change/"}
     assert (campaign.total, campaign.rate, campaign.options) == (3, 50.0, {"lane": "low"})
     assert (campaign.actor, campaign.selection) == ("olga", "State: Dead, Type: T_QUIET")
     assert ScheduleTask.objects.filter(status="DEAD").count() == 3
@@ -219,7 +219,7 @@ def test_an_order_is_one_row_of_the_audit_with_its_tasks_behind_it_and_is_undone
     given = order("move", ids, by="+1h")
     for _ in range(2):
         where = operator.post(RUN, given).url
-    entries = "/admin/tasks_app/auditentry/"
+    entries = "/admin/punctual/auditentry/"
 
     [(row, what)] = viewer.get(entries, {"actor": "olga", "verb": "move"}).context["entries"]
     assert (row.subject, row.outcome) == (f"order from task {ids[0]}", "ordered")
@@ -236,7 +236,7 @@ def test_an_order_is_one_row_of_the_audit_with_its_tasks_behind_it_and_is_undone
     assert operator.post(f"{where}undo/", undo | {"reason": ""}).status_code == 400
     assert len({operator.post(f"{where}undo/", undo).url for _ in range(2)}) == 1
     assert "Undo: 2 of 2 tasks" in page(
-        operator, f"/admin/tasks_app/campaign/{carried_out(Campaign.objects.get()).id}/change/"
+        operator, f"/admin/punctual/campaign/{carried_out(Campaign.objects.get()).id}/change/"
     )
     assert set(ScheduleTask.objects.values_list("due_at", flat=True)) == {MONDAY}
     assert "has undone it" in page(operator, where) and "undo/" not in page(operator, where)
@@ -268,7 +268,7 @@ def test_the_preview_of_an_order_is_named_after_what_it_would_do(operator):
 
 
 def test_what_is_a_part_of_an_order_is_shown_where_the_order_is_not(viewer, monkeypatch):
-    entries, ids = "/admin/tasks_app/auditentry/", scheduled("a", "b", "c", at=MONDAY)
+    entries, ids = "/admin/punctual/auditentry/", scheduled("a", "b", "c", at=MONDAY)
     ids += scheduled("d", at=MONDAY, tenant="acme")
     carried_out(begun(Verb.CANCEL, ids))
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from django.utils.html import escape
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.models import HourFigures
 from tests.support.clients import looked_at, page
 from tests.support.engine import run_due

@@ -12,11 +12,11 @@ from tests.support.operators import operator
 
 pytestmark = pytest.mark.django_db
 
-LIST = "/admin/tasks_app/recovery/"
+LIST = "/admin/punctual/recovery/"
 
 
 def test_recoveries_are_listed_with_their_reports():
-    client = client_of(person("vera", "tasks_app.view_scheduletask"))
+    client = client_of(person("vera", "punctual.view_scheduletask"))
     assert "There was no recovery yet" in client.get(LIST).content.decode()
     begun = begin("INC-<7>", operator("the rack burnt"), from_step=Step.LETTERS).row
     assert "not done" in client.get(LIST).content.decode()

@@ -18,7 +18,7 @@ from tests.support.ready import boss
 from tests.support.site import beat_at
 
 pytestmark = pytest.mark.django_db
-PAGE = "/admin/tasks_app/site/"
+PAGE = "/admin/punctual/site/"
 TASKS = ("view_scheduletask", "view_jobdefinition", "operate_scheduletask", "operate_jobdefinition")
 LOOKS = ("view_installation", "view_scheduletask")
 
@@ -29,7 +29,7 @@ def _nobody_gone(settings) -> None:
 
 
 def somebody(name: str, *rights: str):
-    return client_of(person(name, *(f"tasks_app.{one}" for one in rights)))
+    return client_of(person(name, *(f"punctual.{one}" for one in rights)))
 
 
 @pytest.fixture
@@ -165,6 +165,6 @@ def test_tenants_only_learn_which_site_works_and_people_need_the_right():
         assert tenant.post(f"/sites/{order}", body).code == "SCH_403_FORBIDDEN"
         pia = somebody(f"pia {order}", *TASKS)
         answer = pia.post(f"/api/v1/sites/{order}", body, content_type="application/json")
-        assert (answer.status_code, "tasks_app.operate_installation" in answer.json()["detail"]) == (403, True)
+        assert (answer.status_code, "punctual.operate_installation" in answer.json()["detail"]) == (403, True)
         assert pia.get("/api/v1/sites").status_code == 403
     assert (installation().site, installation().site_epoch) == ("main", 0)

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.db import OperationalError
 
-from tasks_app.client import reschedule
+from django_punctual import reschedule
 from tasks_app.console import streams
 from tasks_app.console.live import LIVE
 from tasks_app.console.shared import OLDEST_SECONDS, database_clock
@@ -24,7 +24,7 @@ from tests.support.moves import MONDAY, dead, scheduled
 
 pytestmark = pytest.mark.django_db
 
-VIEW = "tasks_app.view_scheduletask"
+VIEW = "punctual.view_scheduletask"
 KINDS = set(Marks._fields)
 IS_ROUND = Streams._is_round
 

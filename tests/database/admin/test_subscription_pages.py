@@ -8,8 +8,8 @@ import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
+from django_punctual import ToStream, ToWebhook, subscribe
 from tasks_app import outgoing
-from tasks_app.client import ToStream, ToWebhook, subscribe
 from tasks_app.models import AuditEntry, Delivery, OutboxEvent, OutboxWindow, Subscription
 from tests.support.audit import deeds
 from tests.support.browser import person
@@ -18,9 +18,9 @@ from tests.support.receiver import HERE, Receiver, Reply, receiver
 
 pytestmark = pytest.mark.django_db
 
-LIST = "/admin/tasks_app/subscription/"
+LIST = "/admin/punctual/subscription/"
 ADD = f"{LIST}add/"
-VIEW, OPERATE = "tasks_app.view_subscription", "tasks_app.operate_subscription"
+VIEW, OPERATE = "punctual.view_subscription", "punctual.operate_subscription"
 URL = "https://hooks.example.com/punctual"
 SCRIPT = "<script>alert(1)</script>"
 

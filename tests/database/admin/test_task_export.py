@@ -5,8 +5,8 @@ import io
 
 import pytest
 
+from django_punctual import schedule
 from tasks_app.admin import tasks as page_of_tasks
-from tasks_app.client import schedule
 from tests.support.browser import person
 from tests.support.clients import client_of
 from tests.support.cold import fill_archive
@@ -15,7 +15,7 @@ from tests.support.past import fill_past, noon
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_past_left")]
 
-LIST = "/admin/tasks_app/scheduletask/"
+LIST = "/admin/punctual/scheduletask/"
 EXPORT = f"{LIST}export/"
 
 

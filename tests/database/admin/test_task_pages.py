@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import (
+from django_punctual import (
     Link,
     Operator,
     cancel_tasks,
@@ -38,7 +38,7 @@ from tests.support.moves import MONDAY, away, dead, scheduled, started, state
 
 pytestmark = pytest.mark.django_db
 
-LIST = "/admin/tasks_app/scheduletask/"
+LIST = "/admin/punctual/scheduletask/"
 SCRIPT = "<script>alert(1)</script>"
 
 
@@ -101,7 +101,7 @@ def test_a_script_is_shown_and_not_run(viewer, task_type):
         page(viewer, f"{LIST}{task.id}/change/"),
         page(viewer, LIST),
         page(viewer, "/admin/"),
-        page(viewer, "/admin/tasks_app/auditentry/"),
+        page(viewer, "/admin/punctual/auditentry/"),
         page(viewer, LIST, key=SCRIPT, type=SCRIPT),
     )
     assert "&lt;script&gt;" in of_the_task
@@ -172,7 +172,7 @@ def test_a_place_that_is_none_is_refused(viewer, after):
     page(viewer, LIST, code=400, after=after)
 
 
-@pytest.mark.parametrize("path", [LIST, f"{LIST}1/change/", "/admin/tasks_app/taskbatch/"])
+@pytest.mark.parametrize("path", [LIST, f"{LIST}1/change/", "/admin/punctual/taskbatch/"])
 def test_without_the_right_to_view_there_is_nothing_to_see(stranger, path):
     page(stranger, path, code=403)
 
@@ -211,7 +211,7 @@ def test_a_filter_is_saved_under_a_name_found_again_and_removed_by_whoever_saved
     assert (row.query, row.tenant, row.page) == ("state=DEAD&type=T_QUIET", None, "tasks")
     listed = page(viewer, LIST)
     assert 'href="?state=DEAD&amp;type=T_QUIET"' in listed and "my dead &lt;ones&gt;" in listed
-    assert "my dead" not in page(operator, LIST) and "my dead" not in page(viewer, "/admin/tasks_app/dlqentry/")
+    assert "my dead" not in page(operator, LIST) and "my dead" not in page(viewer, "/admin/punctual/dlqentry/")
     assert viewer.post(saved, given | {"query": "state=FAIL"}).status_code == 302  # takes its place
     assert SavedFilter.objects.get().query == "state=FAIL"
     for bad in ({"name": ""}, {"name": "x" * 61}, {"name": "a\nb\x07"}, {"page": "users"}, {"query": "state=NONE"}):
@@ -238,10 +238,10 @@ def test_a_batch_shows_its_tasks_and_bad_numbers_are_not_found(viewer):
     scheduled("in it")
     [batch] = claim_due()
 
-    assert "in it" in page(viewer, f"/admin/tasks_app/taskbatch/{batch.batch_no}/change/")
-    assert batch.batch_no[:8] in page(viewer, "/admin/tasks_app/taskbatch/")
-    page(viewer, "/admin/tasks_app/taskbatch/nonsense/change/", code=404)
-    page(viewer, f"/admin/tasks_app/taskbatch/{uuid4()}/change/", code=404)
+    assert "in it" in page(viewer, f"/admin/punctual/taskbatch/{batch.batch_no}/change/")
+    assert batch.batch_no[:8] in page(viewer, "/admin/punctual/taskbatch/")
+    page(viewer, "/admin/punctual/taskbatch/nonsense/change/", code=404)
+    page(viewer, f"/admin/punctual/taskbatch/{uuid4()}/change/", code=404)
 
 
 def test_every_page_carries_the_policy(viewer):
@@ -353,12 +353,12 @@ def test_the_life_of_a_task_is_told_with_all_its_tries_and_where_each_leads(view
     ]
     [failed], done = TaskAttempt.objects.all(), ScheduleTask.objects.get(id=task)
     for batch in (failed.batch_no, done.ran_in):
-        assert f'href="/admin/tasks_app/taskbatch/{batch}/change/"' in page
+        assert f'href="/admin/punctual/taskbatch/{batch}/change/"' in page
     assert page.count("https://logs.example.com/?task=") == 2
     assert f'href="https://logs.example.com/?task={task}&amp;pid=' in page
-    assert page.count("/admin/tasks_app/node/worker/") >= 2
+    assert page.count("/admin/punctual/node/worker/") >= 2
     entry = AuditEntry.objects.get(task_id=task)
-    assert f'href="/admin/tasks_app/auditentry/{entry.id}/change/"' in page
+    assert f'href="/admin/punctual/auditentry/{entry.id}/change/"' in page
 
 
 @pytest.mark.parametrize("windows", ["none yet", "of some rows", "of all rows"])
@@ -375,16 +375,16 @@ def test_a_task_leads_to_its_events_and_an_event_to_its_task_also_in_the_past(vi
         OutboxWindow.objects.create(
             no=1, after="1:1:", min_id=1, max_id=last, min_at=of_it[0].time, max_at=of_it[-1].time, count=1, system=1
         )
-    where = f"/admin/tasks_app/scheduletask/{task}/events/"
-    assert f'href="{where}"' in viewer.get(f"/admin/tasks_app/scheduletask/{task}/change/").content.decode()
+    where = f"/admin/punctual/scheduletask/{task}/events/"
+    assert f'href="{where}"' in viewer.get(f"/admin/punctual/scheduletask/{task}/change/").content.decode()
 
     answer = viewer.get(where)
 
     assert (answer.context["found"].events, answer.context["found"].complete) == (of_it, True)
     for event in of_it:
-        page = viewer.get(f"/admin/tasks_app/scheduletask/event/{event.id}/").content.decode()
-        assert f'href="/admin/tasks_app/scheduletask/event/{event.id}/"' in answer.content.decode()
-        assert f'href="/admin/tasks_app/scheduletask/{task}/change/"' in page
+        page = viewer.get(f"/admin/punctual/scheduletask/event/{event.id}/").content.decode()
+        assert f'href="/admin/punctual/scheduletask/event/{event.id}/"' in answer.content.decode()
+        assert f'href="/admin/punctual/scheduletask/{task}/change/"' in page
 
 
 def test_events_are_looked_for_around_what_happened_and_up_to_a_bound(viewer, monkeypatch):
@@ -396,11 +396,11 @@ def test_events_are_looked_for_around_what_happened_and_up_to_a_bound(viewer, mo
     ScheduleTask.objects.filter(id=task).update(updated_at=timezone.now() - timedelta(days=2))
     TaskBatch.objects.update(finished_at=timezone.now() - timedelta(days=1))
     assert move_batches().tasks == 1
-    where = f"/admin/tasks_app/scheduletask/{task}/events/"
+    where = f"/admin/punctual/scheduletask/{task}/events/"
     assert viewer.get(where).context["found"].events == before != []
-    gone = viewer.get("/admin/tasks_app/scheduletask/event/999999-1/")
+    gone = viewer.get("/admin/punctual/scheduletask/event/999999-1/")
     assert (gone.status_code, "There is no event" in gone.content.decode()) == (404, True)
-    assert viewer.get("/admin/tasks_app/scheduletask/event/drop-table/").status_code == 404
+    assert viewer.get("/admin/punctual/scheduletask/event/drop-table/").status_code == 404
 
     monkeypatch.setattr(task_events, "MOST_ROWS", 1)
     assert "not all of it was looked at" in viewer.get(where).content.decode()

@@ -15,18 +15,18 @@ from tests.support.operators import operator as by
 
 pytestmark = pytest.mark.django_db
 
-TENANTS = "/admin/tasks_app/tenant/"
+TENANTS = "/admin/punctual/tenant/"
 SCRIPT = "<script>alert(1)</script>"
 
 
 @pytest.fixture
 def operator():
-    return client_of(person("olga", "tasks_app.view_tenant", "tasks_app.operate_tenant"))
+    return client_of(person("olga", "punctual.view_tenant", "punctual.operate_tenant"))
 
 
 @pytest.fixture
 def viewer():
-    return client_of(person("vera", "tasks_app.view_tenant"))
+    return client_of(person("vera", "punctual.view_tenant"))
 
 
 def form(**given: object) -> dict:

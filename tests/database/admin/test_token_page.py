@@ -16,11 +16,11 @@ from tests.support.operators import operator as by
 
 pytestmark = pytest.mark.django_db
 
-LIST = "/admin/tasks_app/apitoken/"
+LIST = "/admin/punctual/apitoken/"
 ADD = f"{LIST}add/"
-VIEW, OPERATE = "tasks_app.view_apitoken", "tasks_app.operate_apitoken"
-READS = ("tasks_app.view_scheduletask", "tasks_app.view_jobdefinition")
-WRITES = (*READS, "tasks_app.operate_scheduletask", "tasks_app.operate_jobdefinition")
+VIEW, OPERATE = "punctual.view_apitoken", "punctual.operate_apitoken"
+READS = ("punctual.view_scheduletask", "punctual.view_jobdefinition")
+WRITES = (*READS, "punctual.operate_scheduletask", "punctual.operate_jobdefinition")
 SCRIPT = "<script>alert(1)</script>"
 
 

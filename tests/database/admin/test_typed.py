@@ -140,7 +140,7 @@ def test_a_bulk_move_is_back_as_its_preview():
 
 
 def test_a_job_that_was_typed_is_back():
-    add = "/admin/tasks_app/jobdefinition/add/"
+    add = "/admin/punctual/jobdefinition/add/"
     olga = get_user_model().objects.create_user("olga", is_staff=True)
     olga.user_permissions.set(Permission.objects.filter(codename__endswith="_jobdefinition"))
     client = client_of(olga)

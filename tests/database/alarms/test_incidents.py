@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from tasks_app.client import ToWebhook, schedule_many, subscribe
+from django_punctual import ToWebhook, schedule_many, subscribe
 from tasks_app.core.alarms import Condition, Occurrence
 from tasks_app.core.overdue import Answer
 from tasks_app.engine.barrier import BARRIER

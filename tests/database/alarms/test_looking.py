@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.engine.beat.alarms import looking
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.lifecycle.alarms.incidents import calm_due, tell_due

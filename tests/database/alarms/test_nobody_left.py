@@ -43,7 +43,7 @@ def test_it_is_told_when_no_beat_has_been_seen_for_a_while(hook):
     (told,) = hook.got
     assert told.json["title"] == "P1: no beat has been alive for 100 s, so nothing is dispatched."
     assert told.json["incident"]["cause"] == no_dispatcher.__name__ == lookout.CAUSE
-    assert "celery -A tasks_app beat`" in told.json["text"]
+    assert "celery -A django_punctual beat`" in told.json["text"]
 
 
 @pytest.mark.parametrize("seconds_ago", [None, 5, 29])

@@ -44,7 +44,7 @@ def test_a_webhook_gets_a_signed_alert_with_links_and_a_stable_id(hook):
     Webhook(target_of(to).secret).verify(got.body, got.headers)
     assert got.json["id"] == got.headers["webhook-id"] == str(alert.id)
     assert (got.json["type"], got.json["incident"]["count"]) == ("alarm.opened", 3)
-    assert got.json["link"] == f"https://ops.example.com/admin/tasks_app/alarmincident/{incident.id}/"
+    assert got.json["link"] == f"https://ops.example.com/admin/punctual/alarmincident/{incident.id}/"
     assert got.json["runbook"] == RUNBOOK and RUNBOOK in got.json["text"]
     assert (alert.outcome, alert.attempts) == ("SENT", 1)
 

@@ -26,7 +26,7 @@ def test_it_names_what_no_rule_is_about():
 
 
 def test_the_overview_and_the_check_say_it():
-    olga = client_of(person("olga", "tasks_app.view_scheduletask"))
+    olga = client_of(person("olga", "punctual.view_scheduletask"))
 
     assert "Nobody is told if a task gives up" in olga.get("/admin/").content.decode()
     [said] = [one for one in checks.run_checks(include_deployment_checks=True) if one.id == "punctual.W007"]

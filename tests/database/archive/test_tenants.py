@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
+from django_punctual import reschedule, schedule, schedule_many
+from django_punctual.calendars import CalendarRequest, create_calendar
 from tasks_app.archive import tenants as pieces_of
 from tasks_app.archive.place import place_of
-from tasks_app.client import reschedule, schedule, schedule_many
-from tasks_app.client.calendars import CalendarRequest, create_calendar
 from tasks_app.core.errors import InvalidTask, NothingToDo, NotThere
 from tasks_app.core.events import KINDS, schema_of
 from tasks_app.engine.beat import tenant_archiver

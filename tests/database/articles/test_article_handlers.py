@@ -7,7 +7,7 @@ from articles_app import lifecycle
 from articles_app.models import Article
 from articles_app.moderation import _say_once, ask
 from articles_app.units import AUDIT
-from tasks_app.client import RetryableError, UnrecoverableError, ensure
+from django_punctual import RetryableError, UnrecoverableError, ensure
 from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
 from tests.support.articles import (
     ANN,

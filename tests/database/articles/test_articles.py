@@ -11,7 +11,7 @@ from articles_app import lifecycle
 from articles_app.errors import IllegalMove, InvalidArticle, StaleArticle, UnknownArticle
 from articles_app.models import Article, ArticleEvent
 from articles_app.states import MOVES, ArticleStatus, allowed_moves
-from tasks_app.client import Outcome
+from django_punctual import Outcome
 from tasks_app.models import OutboxEvent, ScheduleTask
 from tests.support.articles import (
     ANN,

@@ -238,7 +238,7 @@ def test_a_row_leads_to_its_article_and_back_to_the_list_as_it_was_filtered(ann)
 
 
 def test_a_filter_is_saved_with_its_order_and_shown_to_whoever_saved_it(ann):
-    saved = "/admin/tasks_app/scheduletask/saved/"
+    saved = "/admin/punctual/scheduletask/saved/"
     given = {"page": "articles", "query": "show=drafts&q=rain&o=-3&p=2", "name": "my <drafts>"}
     assert "Save this filter as" not in text_of(ann.get(LIST))
     assert "Save this filter as" in text_of(ann.get(f"{LIST}?show=drafts"))

@@ -11,7 +11,7 @@ from articles_app.admin.verbs import BUTTONS, VERBS
 from articles_app.models import Article, EditorPreference
 from articles_app.states import ArticleStatus, allowed_moves
 from articles_app.units import PUBLISH
-from tasks_app.client import find
+from django_punctual import find
 from tests.support.articles import (
     ANN,
     IN_STATE,
@@ -333,7 +333,7 @@ def test_the_timeline_tells_events_tasks_and_failed_tries_with_lateness_and_link
 
 def test_links_to_tasks_are_for_those_who_may_see_them(admin_client):
     article = approved()
-    assert f"/admin/tasks_app/scheduletask/{publish_task(article).id}/change/" in (
+    assert f"/admin/punctual/scheduletask/{publish_task(article).id}/change/" in (
         admin_client.get(url(article)).content.decode()
     )
 

@@ -13,7 +13,7 @@ from articles_app import lifecycle, stopped
 from articles_app.admin.hints import hints
 from articles_app.states import ArticleStatus
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
-from tasks_app.client import Operator, cancel, cancel_tasks, find
+from django_punctual import Operator, cancel, cancel_tasks, find
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure, Skipped
 from tasks_app.engine.operations import lanes

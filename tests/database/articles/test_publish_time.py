@@ -11,12 +11,12 @@ from articles_app.lifecycle import NewTime, TimeOutcome, change_publish_time, ch
 from articles_app.lifecycle.publish_time import CHANGE_WITH_TASK
 from articles_app.states import ArticleStatus
 from articles_app.units import PUBLISH
-from tasks_app.client import InvalidTask, ScheduleConflict, cancel
+from django_punctual import InvalidTask, ScheduleConflict, cancel
+from django_punctual.together import reschedule_with
 from tasks_app.lifecycle.alone import replaced
 from tasks_app.lifecycle.decisions import CurrentRow, Outcome
 from tasks_app.lifecycle.start import start
 from tasks_app.sql import execute
-from tasks_app.together import reschedule_with
 from tests.support import events
 from tests.support.articles import (
     IN_STATE,

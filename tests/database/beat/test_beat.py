@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
 from tasks_app.engine.beat.dispatcher import Dispatcher

@@ -12,8 +12,8 @@ from django.utils import timezone
 from articles_app import lifecycle
 from articles_app.compensation import scan
 from articles_app.units import AUDIT, OFFLINE, PUBLISH
-from tasks_app.client import cancel, ensure, reschedule, schedule, schedule_many
-from tasks_app.client.compensation import Finding, Found, Walked, register_scan, waiting_keys
+from django_punctual import cancel, ensure, reschedule, schedule, schedule_many
+from django_punctual.compensation import Finding, Found, Walked, register_scan, waiting_keys
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.scans import SCANS
 from tasks_app.engine import nodes

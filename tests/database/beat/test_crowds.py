@@ -8,7 +8,7 @@ from django.db.models import Count
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tasks_app.client import cancel, reschedule, schedule, schedule_many
+from django_punctual import cancel, reschedule, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.engine import nodes
 from tasks_app.engine.beat import crowds

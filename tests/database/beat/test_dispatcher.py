@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.engine import nodes
 from tasks_app.engine.beat import claim_ahead as claim_ahead_module

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
@@ -183,7 +183,7 @@ def test_an_unknown_lane_is_refused():
 
 
 def test_a_task_of_a_paused_lane_can_still_be_moved():
-    from tasks_app.client import reschedule
+    from django_punctual import reschedule
 
     schedule("T_QUIET", "a", lane="low")
     pause("low")

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from django.db import DatabaseError, connection, connections
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes

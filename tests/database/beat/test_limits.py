@@ -9,8 +9,8 @@ import pytest
 from django.db import DatabaseError, connection, connections, transaction
 from django.utils import timezone
 
-from tasks_app.client import handler, reschedule, schedule, schedule_many
-from tasks_app.client.compensation import waiting_keys
+from django_punctual import handler, reschedule, schedule, schedule_many
+from django_punctual.compensation import waiting_keys
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY

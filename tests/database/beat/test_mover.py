@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from tasks_app.client import cancel, find, history, reschedule, schedule, schedule_many
+from django_punctual import cancel, find, history, reschedule, schedule, schedule_many
 from tasks_app.core.errors import QuotaExceeded
 from tasks_app.engine.beat import mover
 from tasks_app.engine.beat.mover import move

@@ -26,7 +26,7 @@ from tests.support.safeguards import PATIENT, Beat, look, many, ran, sizes, watc
 
 pytestmark = commits
 
-PAGE = "/admin/tasks_app/safeguard/"
+PAGE = "/admin/punctual/safeguard/"
 
 
 @pytest.fixture(autouse=True)
@@ -171,7 +171,7 @@ def test_the_api_does_the_same_for_operators():
 
 def test_the_page_shows_orders_and_a_banner_on_every_page():
     olga = client_of(
-        person("olga", "tasks_app.view_safeguard", "tasks_app.operate_safeguard", "tasks_app.view_scheduletask")
+        person("olga", "punctual.view_safeguard", "punctual.operate_safeguard", "punctual.view_scheduletask")
     )
     assert "no limit was passed" in olga.get(PAGE).content.decode()
     given = {"subject": "", "stage": "2", "length": "2h", "reason": "a sale", "operation": str(uuid4())}
@@ -181,7 +181,7 @@ def test_the_page_shows_orders_and_a_banner_on_every_page():
 
     page = olga.get(PAGE).content.decode()
     assert "lane low is paused" in page and "olga wanted it so: a sale" in page
-    assert "Safeguard delay has been on" in olga.get("/admin/tasks_app/node/").content.decode()
+    assert "Safeguard delay has been on" in olga.get("/admin/punctual/node/").content.decode()
     assert "is not a length of time" in olga.post(f"{PAGE}delay/forbid/", given | {"length": "x"}).content.decode()
     wrong = olga.post(f"{PAGE}breaker/force/", given | {"subject": "T_PLIAN", "operation": str(uuid4())})
     assert (wrong.status_code, "Did you mean &#x27;T_PLAIN&#x27;" in wrong.content.decode()) == (400, True)
@@ -190,8 +190,8 @@ def test_the_page_shows_orders_and_a_banner_on_every_page():
 
 
 def test_who_may_only_look_gives_no_orders_and_who_may_not_sees_nothing():
-    vera = client_of(person("vera", "tasks_app.view_safeguard", "tasks_app.view_scheduletask"))
-    noah = client_of(person("noah", "tasks_app.view_jobdefinition"))
+    vera = client_of(person("vera", "punctual.view_safeguard", "punctual.view_scheduletask"))
+    noah = client_of(person("noah", "punctual.view_jobdefinition"))
 
     assert (vera.get(PAGE).status_code, vera.get(f"{PAGE}delay/force/").status_code) == (200, 403)
     assert noah.get(PAGE).status_code == 403

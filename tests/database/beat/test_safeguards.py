@@ -8,8 +8,8 @@ import pytest
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
-from tasks_app.client.jobs import trigger_job
+from django_punctual import schedule, schedule_many
+from django_punctual.jobs import trigger_job
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import Degraded, RetryLimited
 from tasks_app.core.handlers import REGISTRY

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from django.db.models.functions import Now
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.hosts import HOST_UNWELL
 from tasks_app.core.scopes import HELD_BACK, Scope, scope_of, target_of

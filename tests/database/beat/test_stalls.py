@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models.functions import Now
 
-from tasks_app.client import ToStream, subscribe
+from django_punctual import ToStream, subscribe
 from tasks_app.core.at_work import Kind
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.leases import Leases

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import cancel, schedule, schedule_many
+from django_punctual import cancel, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes

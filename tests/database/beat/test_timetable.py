@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import reschedule, schedule, schedule_many
+from django_punctual import reschedule, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.lifecycle.claim import EVERYTHING, LaneShare, claim, pass_entries, peek, return_batches

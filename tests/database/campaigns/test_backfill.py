@@ -8,7 +8,8 @@ from django.conf import settings
 from django.test import override_settings
 from django.utils import timezone
 
-from tasks_app.client import InvalidTask, cancel, find
+from django_punctual import InvalidTask, cancel, find
+from django_punctual.testing import fake_task
 from tasks_app.core.errors import NothingToDo, UnknownJob
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.lifecycle.campaigns import steps, verbs
@@ -18,7 +19,6 @@ from tasks_app.lifecycle.operate import Verb
 from tasks_app.lifecycle.past import move_batches
 from tasks_app.lifecycle.start import start
 from tasks_app.models import AuditEntry, Backfill, Campaign, CampaignChunk, JobDefinition, ScheduleTask, TaskBatch, Turn
-from tasks_app.testing import fake_task
 from tests.support.audit import deeds
 from tests.support.backfill import HOUR, backfilled, fired, foreseen, hourly, hours, request
 from tests.support.campaigns import BEAT, begun, carried_out, measured

@@ -21,8 +21,8 @@ from tests.support.live import a_beat_is_alive
 
 pytestmark = pytest.mark.django_db
 
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
-VIEW_JOBS, OPERATE_JOBS = "tasks_app.view_jobdefinition", "tasks_app.operate_jobdefinition"
+VIEW, OPERATE = "punctual.view_scheduletask", "punctual.operate_scheduletask"
+VIEW_JOBS, OPERATE_JOBS = "punctual.view_jobdefinition", "punctual.operate_jobdefinition"
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def olga():
 
 
 def page_of(job) -> str:
-    return f"/admin/tasks_app/jobdefinition/{job.id}/backfill/"
+    return f"/admin/punctual/jobdefinition/{job.id}/backfill/"
 
 
 def typed(client, job, count: int, **changes: object) -> dict:
@@ -61,11 +61,11 @@ def test_a_person_sees_what_would_run_and_then_begins_it_once(olga):
     for _ in range(2):
         begun = olga.post(page_of(job), form | seen(form) | {"begin": "1", "reason": "it is back"})
     campaign = Campaign.objects.get()
-    assert begun.url == f"/admin/tasks_app/campaign/{campaign.id}/change/"
+    assert begun.url == f"/admin/punctual/campaign/{campaign.id}/change/"
     carried_out(campaign)
     assert fired(job) == hours(9)
     assert "instances made" in olga.get(begun.url).content.decode()
-    assert f"Campaign {campaign.id}" in olga.get(f"/admin/tasks_app/jobdefinition/{job.id}/change/").content.decode()
+    assert f"Campaign {campaign.id}" in olga.get(f"/admin/punctual/jobdefinition/{job.id}/change/").content.decode()
 
 
 def test_what_was_changed_since_the_dry_run_is_shown_first(olga):
@@ -118,13 +118,13 @@ def test_who_may_not_operate_jobs_has_no_page(olga):
     vera = client_of(person("vera", VIEW, VIEW_JOBS))
 
     assert vera.get(page_of(job)).status_code == vera.post(page_of(job), {}).status_code == 403
-    assert "/backfill/" not in vera.get(f"/admin/tasks_app/jobdefinition/{job.id}/change/").content.decode()
-    assert olga.get("/admin/tasks_app/jobdefinition/999999/backfill/").status_code == 404
+    assert "/backfill/" not in vera.get(f"/admin/punctual/jobdefinition/{job.id}/change/").content.decode()
+    assert olga.get("/admin/punctual/jobdefinition/999999/backfill/").status_code == 404
 
 
 def test_the_pace_of_a_campaign_is_changed_on_its_page(olga):
     campaign = backfilled(hours(9), hourly())
-    where = f"/admin/tasks_app/campaign/{campaign.id}/pace/order/"
+    where = f"/admin/punctual/campaign/{campaign.id}/pace/order/"
 
     assert "Change the pace" in olga.get(where).content.decode()
     assert olga.post(where, {"rate": "0", "reason": "x"}).status_code == 400
@@ -157,10 +157,10 @@ def test_the_pages_of_a_held_campaign_name_the_safeguard_and_do_not_say_that_it_
     page, listed, overview, job = (
         olga.get(where).content.decode()
         for where in (
-            f"/admin/tasks_app/campaign/{campaign.id}/change/",
-            "/admin/tasks_app/campaign/",
+            f"/admin/punctual/campaign/{campaign.id}/change/",
+            "/admin/punctual/campaign/",
             "/admin/",
-            f"/admin/tasks_app/jobdefinition/{JobDefinition.objects.get().id}/change/",
+            f"/admin/punctual/jobdefinition/{JobDefinition.objects.get().id}/change/",
         )
     )
 
@@ -172,7 +172,7 @@ def test_the_pages_of_a_held_campaign_name_the_safeguard_and_do_not_say_that_it_
     assert "has been waiting for its next step" not in overview
 
     Curb.objects.all().delete()
-    assert "It is running" in olga.get(f"/admin/tasks_app/campaign/{campaign.id}/change/").content.decode()
+    assert "It is running" in olga.get(f"/admin/punctual/campaign/{campaign.id}/change/").content.decode()
     assert "has been waiting for its next step for" in olga.get("/admin/").content.decode()
 
 
@@ -191,7 +191,7 @@ def test_the_commands_name_the_safeguard_that_holds_a_campaign():
 def test_a_campaign_that_a_recovery_holds_names_its_incident_to_operators(olga):
     campaign = held("recovery", "INC-7")
 
-    page = olga.get(f"/admin/tasks_app/campaign/{campaign.id}/change/").content.decode()
+    page = olga.get(f"/admin/punctual/campaign/{campaign.id}/change/").content.decode()
 
     assert "It is held by the recovery from INC-7, and continues by itself." in page
     [view] = open_campaigns()
@@ -203,7 +203,7 @@ def test_a_campaign_that_waits_for_what_it_has_released_says_so_and_why_that_wai
     steps.step("beat")
     Curb.objects.create(name="dead_letters", subject="", kind="lane", target="backfill", rate=0.0)
 
-    page = olga.get(f"/admin/tasks_app/campaign/{campaign.id}/change/").content.decode()
+    page = olga.get(f"/admin/punctual/campaign/{campaign.id}/change/").content.decode()
 
     assert "It waits until some of the 2 tasks that it released are finished: at most 2 may be under way." in page
     assert "by safeguard dead_letters: too many tasks give up." in page

@@ -17,8 +17,8 @@ from tests.support.moves import MONDAY, dead, scheduled
 
 pytestmark = pytest.mark.django_db
 
-VIEW, OPERATE = "tasks_app.view_scheduletask", "tasks_app.operate_scheduletask"
-LIST = "/admin/tasks_app/campaign/"
+VIEW, OPERATE = "punctual.view_scheduletask", "punctual.operate_scheduletask"
+LIST = "/admin/punctual/campaign/"
 SCRIPT = "<script>alert(1)</script>"
 
 
@@ -174,7 +174,7 @@ def test_the_command_starts_a_move_says_what_it_would_do_and_undoes_it():
 def test_what_cannot_be_undone_is_not_offered_and_says_why(operator, viewer):
     [task] = scheduled("a", at=MONDAY)
     moved = older_than_undo(task)
-    report = f"/admin/tasks_app/scheduletask/operation/{moved.operation}/"
+    report = f"/admin/punctual/scheduletask/operation/{moved.operation}/"
     why = "it is older than undo"
 
     for where in (f"{LIST}{moved.id}/change/", report):

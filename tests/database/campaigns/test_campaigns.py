@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from tasks_app.client import InvalidTask, cancel, cancel_tasks, move_tasks, schedule, schedule_many
+from django_punctual import InvalidTask, cancel, cancel_tasks, move_tasks, schedule, schedule_many
 from tasks_app.core.errors import NothingToDo
 from tasks_app.engine.beat.campaigns import run_campaigns, run_once
 from tasks_app.engine.beat.retention import prune

@@ -1,4 +1,4 @@
-"""tasks_app.testing in another project: it works on a database that the test runner made, and on no other."""
+"""django_punctual.testing in another project: it works on a database that the test runner made, and on no other."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tests.support.engine import row
 from tests.support.marks import commits
 from tests.support.stack import ROOT, url_of_test_database
@@ -25,18 +25,18 @@ from scheduler_project.env import database_settings
 
 SECRET_KEY = "shop"
 USE_TZ = True
-INSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.auth", "tasks_app", "orders"]
+INSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.auth", "django_punctual", "orders"]
 DATABASES = {"default": database_settings(os.environ["DATABASE_URL"])}
 DATABASES["default"]["TEST"] = {"MIGRATE": False} | eval(os.environ["TEST_OPTIONS"])
 PUNCTUAL = {"REDIS_URL": os.environ["REDIS_URL"]}
 """
 HANDLERS = """
-from tasks_app.client import handler
+from django_punctual import handler
 
 @handler("T_QUIET")
 def quiet(task): ...
 """
-NAMES = "from django.db import connection\nfrom tasks_app.testing import frozen_clock, run_due, scheduled\n"
+NAMES = "from django.db import connection\nfrom django_punctual.testing import frozen_clock, run_due, scheduled\n"
 DECLARED = NAMES + "def test(punctual):\n    assert connection.settings_dict['NAME'] == 'test_' + {name!r}\n"
 TOO_LATE = "def test_{name}(request):\n    request.getfixturevalue({fixture!r})\n    {call}\n"
 REFUSED = {"run": "run_due()", "scheduled": "scheduled('T_QUIET')", "clock": "frozen_clock().__enter__()"}
@@ -54,7 +54,7 @@ def project(tmp_path: Path) -> Path:
 
 def run_tests(project: Path, test: str, options: dict | None = None) -> subprocess.CompletedProcess:
     (project / "test_orders.py").write_text(test)
-    plugins = ["-p", "no:cacheprovider", "-p", "pytest_django.plugin", "-p", "tasks_app.testing.plugin"]
+    plugins = ["-p", "no:cacheprovider", "-p", "pytest_django.plugin", "-p", "django_punctual.testing.plugin"]
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugins, "test_orders.py"],
         cwd=project,
@@ -91,7 +91,7 @@ def test_the_configured_database_is_refused_with_the_way_out_and_its_tasks_are_n
 
     assert "4 failed" in done.stdout, done.stdout + done.stderr
     refused = (
-        f"E +tasks_app.testing.refusing.NoTestDatabase: .* works on test databases only, but this is '{own_name()}'"
+        f"E +django_punctual.testing.refusing.NoTestDatabase: .* on test databases only, but this is '{own_name()}'"
     )
     assert len(re.findall(refused, done.stdout)) == 4
     assert "let the test have the fixture punctual or db as a parameter" in done.stdout

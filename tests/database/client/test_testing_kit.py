@@ -1,4 +1,4 @@
-"""tasks_app.testing: call handlers, run what is due, freeze the database's clock, assert what was scheduled."""
+"""django_punctual.testing: call handlers, run what is due, freeze the database's clock, assert what was scheduled."""
 
 import subprocess
 import sys
@@ -12,12 +12,19 @@ from django.db import DataError, connection, transaction
 from django.db.models.functions import Now
 from django.test import TestCase, TransactionTestCase
 
-from tasks_app import testing
-from tasks_app.client import InvalidTask, Operator, RetryableError, find, handler, reschedule, schedule, schedule_many
-from tasks_app.client.jobs import JobRequest, create_job, pause_job
-from tasks_app.core.handlers import REGISTRY
-from tasks_app.models import ScheduleTask
-from tasks_app.testing import (
+from django_punctual import (
+    InvalidTask,
+    Operator,
+    RetryableError,
+    find,
+    handler,
+    reschedule,
+    schedule,
+    schedule_many,
+    testing,
+)
+from django_punctual.jobs import JobRequest, create_job, pause_job
+from django_punctual.testing import (
     assert_not_scheduled,
     assert_scheduled,
     call,
@@ -26,7 +33,9 @@ from tasks_app.testing import (
     run_due,
     scheduled,
 )
-from tasks_app.testing.plugin import punctual  # noqa: F401  (a fixture; installed, the plugin brings it)
+from django_punctual.testing.plugin import punctual  # noqa: F401  (a fixture; installed, the plugin brings it)
+from tasks_app.core.handlers import REGISTRY
+from tasks_app.models import ScheduleTask
 from tests.support.testapp import typed
 from tests.support.testapp.models import Counter
 from tests.support.testapp.typed import SEEN, Letter, Mail
@@ -85,7 +94,7 @@ def test_every_name_of_the_kit_is_there_and_no_other():
 
 def test_the_plugin_is_loaded_without_django():
     """pytest loads it before anybody has said where the settings are."""
-    look = "import sys, tasks_app.testing.plugin; sys.exit('django' in sys.modules)"
+    look = "import sys, django_punctual.testing.plugin; sys.exit('django' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", look], timeout=60).returncode == 0
 
@@ -175,7 +184,7 @@ def test_the_fixture_gives_the_kit_and_lets_go_of_the_clock(punctual, again):  #
     punctual.clock.advance(60)
     assert punctual.run_due() == 1
     punctual.assert_not_scheduled(typed.send)
-    with pytest.raises(AttributeError, match=r"tasks_app\.testing has no 'run'; it has .*run_due"):
+    with pytest.raises(AttributeError, match=r"django_punctual\.testing has no 'run'; it has .*run_due"):
         punctual.run()
 
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 from django.db import transaction
 
-from tasks_app.client import InvalidTask, Operator, Outcome, ensure, find, handler, reschedule, schedule, schedule_many
-from tasks_app.client.jobs import JobRequest, create_job, trigger_job
+from django_punctual import InvalidTask, Operator, Outcome, ensure, find, handler, reschedule, schedule, schedule_many
+from django_punctual.jobs import JobRequest, create_job, trigger_job
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tests.support.api import Api

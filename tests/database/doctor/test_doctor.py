@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from tasks_app.client import reschedule
+from django_punctual import reschedule
 from tasks_app.engine.doctor.checks import CHECKS, NAMES, check_named
 from tasks_app.engine.doctor.examine import examine
 from tasks_app.engine.doctor.told import EVENTS

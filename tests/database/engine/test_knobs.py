@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.conf import Conf, range_of
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes

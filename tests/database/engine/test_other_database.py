@@ -12,14 +12,14 @@ from django.test import override_settings
 from django.urls import URLPattern, path
 from psycopg import IsolationLevel
 
+from django_punctual import find, handler, schedule
+from django_punctual.compensation import compare_keys
+from django_punctual.router import Router
 from tasks_app.api import api
-from tasks_app.client import find, handler, schedule
-from tasks_app.client.compensation import compare_keys
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.database import close_connections, own_transactions, tune_connections
 from tasks_app.database_checks import check_server
 from tasks_app.models import ScheduleTask
-from tasks_app.router import Router
 from tests.support.engine import row, run_due
 from tests.support.marks import commits
 from tests.support.testapp.models import Counter
@@ -89,8 +89,8 @@ def test_our_rows_are_never_read_from_a_replica(alias):
 
 def test_the_router_speaks_for_our_models_only(settings):
     assert (Router().db_for_read(ScheduleTask), Router().db_for_write(Counter)) == ("default", None)
-    assert Router().allow_migrate("default", "tasks_app") is True
-    assert Router().allow_migrate("other", "tasks_app") is False
+    assert Router().allow_migrate("default", "punctual") is True
+    assert Router().allow_migrate("other", "punctual") is False
     assert Router().allow_migrate("other", "testapp") is None
     assert Router().allow_relation(ScheduleTask(), ScheduleTask()) is True
     assert Router().allow_relation(ScheduleTask(), Counter()) is None
@@ -123,13 +123,13 @@ def test_a_missing_router_is_an_error_with_the_line_to_add(settings, alias, rout
     told = found(PUNCTUAL=settings.PUNCTUAL | {"DATABASE": "tasks"}, DATABASE_ROUTERS=routers)
 
     assert words in told["punctual.E011"]
-    assert 'DATABASE_ROUTERS = ["tasks_app.router.Router", …]' in told["punctual.E011"]
+    assert 'DATABASE_ROUTERS = ["django_punctual.router.Router", …]' in told["punctual.E011"]
 
 
 def test_with_the_router_only_transactional_handlers_are_told_of(settings, alias):
     alias("tasks")
 
-    told = found(PUNCTUAL=settings.PUNCTUAL | {"DATABASE": "tasks"}, DATABASE_ROUTERS=["tasks_app.router.Router"])
+    told = found(PUNCTUAL=settings.PUNCTUAL | {"DATABASE": "tasks"}, DATABASE_ROUTERS=["django_punctual.router.Router"])
 
     assert list(told) == ["punctual.W010"]
     assert "ARTICLE_PUBLISH" in told["punctual.W010"]

@@ -15,13 +15,13 @@ from tests.support.browser import person
 
 pytestmark = pytest.mark.django_db
 
-FIRST, SECOND = Migration("0001_initial", "tasks_app"), Migration("0002_storage", "tasks_app")
+FIRST, SECOND = Migration("0001_initial", "punctual"), Migration("0002_storage", "punctual")
 BACK_TO_ZERO = [(SECOND, True), (FIRST, True)]
 
 
 class KeepsNoContentTypes:
     def allow_migrate(self, db, app_label, **hints):
-        return None if app_label == "tasks_app" else False
+        return None if app_label == "punctual" else False
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +34,8 @@ def noted(redis):
 
 def what_is_noted(redis) -> dict[str, bool]:
     return {
-        "types": ContentType.objects.filter(app_label="tasks_app").exists(),
-        "rights": Permission.objects.filter(content_type__app_label="tasks_app").exists(),
+        "types": ContentType.objects.filter(app_label="punctual").exists(),
+        "rights": Permission.objects.filter(content_type__app_label="punctual").exists(),
         "log": LogEntry.objects.exists(),
         "keys": bool(redis.exists(conf().redis_key("left"))),
     }

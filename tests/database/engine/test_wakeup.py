@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.test import override_settings
 
-from tasks_app.client import reschedule, schedule, schedule_many
+from django_punctual import reschedule, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.sharding import shard_of
 from tasks_app.engine import wakeup

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 
-from tasks_app.client import handler
+from django_punctual import handler
 from tasks_app.conf import conf
 from tasks_app.core.events import Event
 from tasks_app.core.handlers import REGISTRY

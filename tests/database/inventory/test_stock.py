@@ -12,6 +12,7 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from django_punctual import RetryableError, UnrecoverableError
 from inventory_app import lifecycle, stock
 from inventory_app.compensation import scan
 from inventory_app.coverage import read_coverage, step_for
@@ -22,7 +23,6 @@ from inventory_app.lifecycle import NewProduct, import_products, window
 from inventory_app.lifecycle.spread import next_sync, place_of
 from inventory_app.models import CoverageHour, Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import RetryableError, UnrecoverableError
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask, TaskAttempt
 from tests.support.engine import claim_due, make_due, run_due

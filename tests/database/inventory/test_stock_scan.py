@@ -2,12 +2,12 @@
 
 import pytest
 
+from django_punctual import cancel, schedule
+from django_punctual.compensation import Finding, Found
 from inventory_app import lifecycle
 from inventory_app.compensation import scan
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import cancel, schedule
-from tasks_app.client.compensation import Finding, Found
 from tasks_app.models import ScheduleTask
 from tests.support.engine import claim_due
 from tests.support.stock import ANN, known, many, task_of

@@ -12,14 +12,14 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from django_punctual import find
+from django_punctual.rolling import Timer, timer_from
 from inventory_app.admin.window import waiting_for
 from inventory_app.admin.words import span
 from inventory_app.coverage import SLACK, horizon, interval_for, read_coverage
 from inventory_app.lifecycle import NewProduct, apply_window, change_window, current_window, import_products
 from inventory_app.models import Product
 from inventory_app.units import STOCK_SYNC
-from tasks_app.client import find
-from tasks_app.client.rolling import Timer, timer_from
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import ScheduleTask
 from tests.support.stock import known, many

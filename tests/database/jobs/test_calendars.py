@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tasks_app.client.calendars import CalendarRequest, create_calendar, delete_calendar, edit_calendar
+from django_punctual.calendars import CalendarRequest, create_calendar, delete_calendar, edit_calendar
 from tasks_app.core.errors import InvalidTask, NameTaken, NotThere, StaleRevision
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.lifecycle.jobs import planning, replanning, verbs

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import Operator
-from tasks_app.client.calendars import CalendarRequest, create_calendar
+from django_punctual import Operator
+from django_punctual.calendars import CalendarRequest, create_calendar
 from tasks_app.engine.operations.declared_jobs.document import BadFile, file_of
 from tasks_app.engine.operations.declared_jobs.export import file_of as written
 from tasks_app.engine.operations.declared_jobs.plan import Wanted, plan

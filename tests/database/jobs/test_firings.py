@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client.jobs import move_firing, restore_firing, skip_firing
+from django_punctual.jobs import move_firing, restore_firing, skip_firing
 from tasks_app.core.errors import FiringClaimed, InvalidTask, UnknownJob
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.mover import move as take_to_the_past

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tasks_app.client.calendars import CalendarRequest, create_calendar, edit_calendar
+from django_punctual.calendars import CalendarRequest, create_calendar, edit_calendar
 from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.releaser import release

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from django.db import InterfaceError
 
-from tasks_app.client import cancel, ensure, reschedule
+from django_punctual import cancel, ensure, reschedule
 from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.beat.chores import lose_silent
 from tasks_app.engine.beat.job_planner import plan_once

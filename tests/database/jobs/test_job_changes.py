@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from articles_app.models import Article
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine.beat import job_planner
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.watch.status import read_status

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.conf import conf
 from tasks_app.core.sharding import home_of
 from tasks_app.core.task import Failure
@@ -117,7 +117,7 @@ def test_instances_of_a_limited_type_come_under_its_limit():
 
 
 def test_a_limited_job_wakes_the_beat_that_holds_the_types_shard(redis):
-    from tasks_app.client.jobs import trigger_job
+    from django_punctual.jobs import trigger_job
 
     job = make(every=3600, task_type="T_RATED")
     trigger_job(job.id, "k", by())

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from tasks_app.client.jobs import create_job, edit_job, trigger_job
+from django_punctual.jobs import create_job, edit_job, trigger_job
 from tasks_app.core.errors import InvalidTask, NameTaken, StaleRevision, UnknownJob
 from tasks_app.engine.beat.job_planner import plan_once
 from tasks_app.engine.beat.mover import move
@@ -502,7 +502,7 @@ def test_a_deleted_job_leaves_its_history_and_nothing_else():
 
 
 def test_a_moved_instance_still_belongs_to_its_job():
-    from tasks_app.client import reschedule
+    from django_punctual import reschedule
 
     job = make(every=60)
     task = instances(job)[0]

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks_app.client import cancel
+from django_punctual import cancel
 from tasks_app.core.graphs import RunState
 from tasks_app.core.rules import Rule
 from tasks_app.engine.beat.alarms.looking import stuck

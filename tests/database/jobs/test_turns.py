@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks_app.client import cancel, ensure, reschedule
+from django_punctual import cancel, ensure, reschedule
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.beat import turn_giver

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from tasks_app.client import find, schedule, schedule_many
+from django_punctual import find, schedule, schedule_many
 from tasks_app.conf import conf
 from tasks_app.core.sharding import shard_of
 from tasks_app.engine.doctor.whole import assert_consistent

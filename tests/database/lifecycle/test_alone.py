@@ -3,7 +3,7 @@
 import pytest
 from django.db import DataError
 
-from tasks_app.client import ensure, ensure_many, reschedule, reschedule_many, schedule, schedule_many
+from django_punctual import ensure, ensure_many, reschedule, reschedule_many, schedule, schedule_many
 from tasks_app.core.events import Event
 from tasks_app.lifecycle import together
 from tasks_app.lifecycle.alone import insert_over, replaced

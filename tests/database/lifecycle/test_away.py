@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import cancel, ensure, find, handler
+from django_punctual import cancel, ensure, find, handler
 from tasks_app.core.away import Run
 from tasks_app.core.errors import InvalidTask, NotAway, NotThere
 from tasks_app.core.handlers import REGISTRY

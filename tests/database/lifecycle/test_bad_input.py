@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.db import transaction
 
-from tasks_app.client import (
+from django_punctual import (
     InvalidTask,
     RetryableError,
     Snooze,

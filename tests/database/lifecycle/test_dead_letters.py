@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks_app.client import RetryableError, UnrecoverableError, schedule
+from django_punctual import RetryableError, UnrecoverableError, schedule
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.task import Failure
 from tasks_app.engine.worker.interruption import over_time

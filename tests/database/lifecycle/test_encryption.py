@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tasks_app.client import ensure, find, reschedule, schedule, schedule_many
+from django_punctual import ensure, find, reschedule, schedule, schedule_many
 from tasks_app.core.away import Run
 from tasks_app.core.confidential import Encrypted, Unreadable
 from tasks_app.core.errors import InvalidTask, NothingToDo, NotThere, QuotaExceeded

@@ -10,9 +10,9 @@ from django.db import transaction
 
 from articles_app import lifecycle as articles
 from articles_app.states import ArticleStatus
+from django_punctual import InvalidTask, emit, emit_many, ensure, reschedule, schedule, schedule_many
+from django_punctual import cancel as cancel_unit
 from inventory_app import lifecycle as products
-from tasks_app.client import InvalidTask, emit, emit_many, ensure, reschedule, schedule, schedule_many
-from tasks_app.client import cancel as cancel_unit
 from tasks_app.core.events import KINDS, schema_of
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.limit import Limit

@@ -8,9 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles_app.units import PUBLISH
-from inventory_app.lifecycle import add
-from inventory_app.units import STOCK_SYNC
-from tasks_app.client import (
+from django_punctual import (
     INTERNAL_TENANT,
     InvalidTask,
     Operator,
@@ -20,7 +18,9 @@ from tasks_app.client import (
     handler,
     schedule,
 )
-from tasks_app.client.jobs import JobRequest, create_job
+from django_punctual.jobs import JobRequest, create_job
+from inventory_app.lifecycle import add
+from inventory_app.units import STOCK_SYNC
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
@@ -68,7 +68,7 @@ def test_a_type_that_names_its_tenant_is_refused_elsewhere():
 
 
 def test_a_job_is_not_turned_to_a_type_of_another_tenant():
-    from tasks_app.client.jobs import edit_job
+    from django_punctual.jobs import edit_job
 
     job = make(tenant="acme")
     with pytest.raises(InvalidTask, match="belongs to tenant 'internal'"):
@@ -103,9 +103,9 @@ def test_a_token_of_it_is_asked_for_twice():
 
 def test_so_is_one_on_the_page():
     rights = ["view_apitoken", "operate_apitoken", "view_scheduletask", "view_jobdefinition"]
-    olga = client_of(person("olga", *(f"tasks_app.{right}" for right in rights)))
+    olga = client_of(person("olga", *(f"punctual.{right}" for right in rights)))
     form = {"name": "ci", "tenant": INTERNAL_TENANT, "may": "read", "reason": "a test", "operation": uuid4()}
-    path = "/admin/tasks_app/apitoken/add/"
+    path = "/admin/punctual/apitoken/add/"
 
     refused, issued = olga.post(path, form), olga.post(path, form | {"internal": "on"})
 

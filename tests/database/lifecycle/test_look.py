@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
-from tasks_app.client import schedule, schedule_many
-from tasks_app.client.compensation import compare_keys, differing_rows, waiting_keys
+from django_punctual import schedule, schedule_many
+from django_punctual.compensation import compare_keys, differing_rows, waiting_keys
 from tasks_app.models import ScheduleTask
 from tests.support.articles import MONDAY, TUESDAY
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import reschedule
+from django_punctual import reschedule
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.overdue import Answer, Choice
 from tasks_app.engine.barrier import BARRIER

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import cancel, reschedule
+from django_punctual import cancel, reschedule
 from tasks_app.core.alarms import Condition, Occurrence
 from tasks_app.core.overdue import Answer
 from tasks_app.engine import lookout
@@ -37,7 +37,7 @@ from tests.support.ready import boss
 
 pytestmark = pytest.mark.django_db
 
-PAGE = "/admin/tasks_app/installation/"
+PAGE = "/admin/punctual/installation/"
 RUN = Answer.checked("run")
 
 
@@ -290,9 +290,9 @@ def test_a_red_line_is_on_every_page_and_the_page_says_what_each_choice_would_do
     overdue("a", "b", lane="low")
     quarantine("restored from Monday")
     rights = ("view_installation", "operate_installation", "view_scheduletask")
-    olga = client_of(person("olga", *(f"tasks_app.{one}" for one in rights)))
+    olga = client_of(person("olga", *(f"punctual.{one}" for one in rights)))
 
-    assert "restored from Monday" in olga.get("/admin/tasks_app/node/").content.decode()
+    assert "restored from Monday" in olga.get("/admin/punctual/node/").content.decode()
     page = olga.get(PAGE).content.decode()
     assert "2 tasks due since" in page and "2 tasks run now." in page and "2 tasks are cancelled, and 0 run." in page
     assert "What is overdue" in olga.get(f"{PAGE}expire/").content.decode()
@@ -301,7 +301,7 @@ def test_a_red_line_is_on_every_page_and_the_page_says_what_each_choice_would_do
     assert olga.post(f"{PAGE}expire/", given).status_code == 302
     assert olga.post(f"{PAGE}expire/", given).status_code == 302  # sent twice, done once
     assert (installation().state, installation().answer["choice"]) == ("ACTIVE", "expire")
-    assert "expire is carried out" in olga.get("/admin/tasks_app/node/").content.decode()
+    assert "expire is carried out" in olga.get("/admin/punctual/node/").content.decode()
     assert olga.get(f"{PAGE}drop/").status_code == 404
 
 
@@ -309,7 +309,7 @@ RED_LINE = '<p class="pu-problem" role="alert">'
 LISTS = ("articles_app/article", "inventory_app/product", "auth/user", "auth/group")
 
 
-@pytest.mark.parametrize("path", [*LISTS, "auth/group/add", "tasks_app/scheduletask", "password_change"])
+@pytest.mark.parametrize("path", [*LISTS, "auth/group/add", "punctual/scheduletask", "password_change"])
 def test_a_red_line_is_on_the_pages_of_other_apps_too(path):
     admin = client_of(person("root", superuser=True))
     assert RED_LINE not in admin.get(f"/admin/{path}/").content.decode()
@@ -322,8 +322,8 @@ def test_a_red_line_is_on_the_pages_of_other_apps_too(path):
 
 
 def test_who_may_only_look_gives_no_orders_and_who_may_not_sees_nothing():
-    vera = client_of(person("vera", "tasks_app.view_installation", "tasks_app.view_scheduletask"))
-    noah = client_of(person("noah", "tasks_app.view_jobdefinition"))
+    vera = client_of(person("vera", "punctual.view_installation", "punctual.view_scheduletask"))
+    noah = client_of(person("noah", "punctual.view_jobdefinition"))
 
     assert (vera.get(PAGE).status_code, vera.get(f"{PAGE}enter/").status_code) == (200, 403)
     assert noah.get(PAGE).status_code == 403
@@ -332,13 +332,13 @@ def test_who_may_only_look_gives_no_orders_and_who_may_not_sees_nothing():
 @pytest.mark.parametrize("order", ["quarantine", "resume", "rehearse"])
 def test_people_need_the_right_to_give_orders_over_the_api(order):
     look()
-    rights = [f"tasks_app.{verb}_{what}" for verb in ("view", "operate") for what in ("scheduletask", "jobdefinition")]
-    vera = client_of(person("vera", "tasks_app.view_installation", *rights))
+    rights = [f"punctual.{verb}_{what}" for verb in ("view", "operate") for what in ("scheduletask", "jobdefinition")]
+    vera = client_of(person("vera", "punctual.view_installation", *rights))
     body = {"reason": "x"} | ({"choice": "run"} if order == "resume" else {})
 
     answer = vera.post(f"/api/v1/installation/{order}", body, content_type="application/json")
 
-    assert (answer.status_code, "tasks_app.operate_installation" in answer.json()["detail"]) == (403, True)
+    assert (answer.status_code, "punctual.operate_installation" in answer.json()["detail"]) == (403, True)
     assert installation().state == "ACTIVE"
 
 

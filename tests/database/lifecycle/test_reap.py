@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tasks_app.client import handler, schedule, schedule_many
+from django_punctual import handler, schedule, schedule_many
 from tasks_app.core import retry
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.lifecycle.reap import reap, rescue_stranded
@@ -150,7 +150,7 @@ def test_delays_may_be_whole_numbers(declare, delays):
 
 
 def test_a_task_cancelled_before_the_reaper_stays_cancelled():
-    from tasks_app.client import cancel
+    from django_punctual import cancel
 
     ids, _, _ = lost_batch("a", "b", started=True)
     cancel("T_QUIET", "a", reason="no")
@@ -197,7 +197,7 @@ def test_a_heartbeat_of_a_reaped_batch_returns_nothing():
 
 
 def test_a_heartbeat_renews_the_lease_and_names_tasks_that_are_gone():
-    from tasks_app.client import cancel
+    from django_punctual import cancel
 
     ids, batch, _ = lost_batch("a", "b", started=True)
     cancel("T_QUIET", "a")
@@ -207,7 +207,7 @@ def test_a_heartbeat_renews_the_lease_and_names_tasks_that_are_gone():
 
 
 def test_a_start_finishes_a_batch_without_tasks():
-    from tasks_app.client import cancel
+    from django_punctual import cancel
 
     schedule("T_QUIET", "a")
     (batch,) = claim_due()

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.retry_budget import ALL, LONGEST_WAIT_SECONDS, Bucket, RetryBudget
 from tasks_app.core.task import Failure

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import InvalidTask, find, handler, schedule, schedule_many
-from tasks_app.client.rolling import change_interval, failing_keys, front_of_line, outlook
+from django_punctual import InvalidTask, find, handler, schedule, schedule_many
+from django_punctual.rolling import change_interval, failing_keys, front_of_line, outlook
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY

@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from articles_app.lifecycle import change_publish_time
-from tasks_app.client import cancel, ensure, reschedule, schedule
+from django_punctual import cancel, ensure, reschedule, schedule
 from tasks_app.lifecycle.past import move_batches
 from tasks_app.models import ScheduleTask
 from tests.support.articles import approved, claim_task, publish_task

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from tasks_app.client import (
+from django_punctual import (
     Cancelled,
     InvalidTask,
     Outcome,

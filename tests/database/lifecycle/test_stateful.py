@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tasks_app.client import Cancelled, Outcome, cancel, ensure, handler, reschedule, schedule
+from django_punctual import Cancelled, Outcome, cancel, ensure, handler, reschedule, schedule
 from tasks_app.core.away import Run
 from tasks_app.core.errors import NotAway
 from tasks_app.core.handlers import REGISTRY

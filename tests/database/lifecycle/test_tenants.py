@@ -12,8 +12,8 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tasks_app.client import cancel, reschedule, schedule, schedule_many
-from tasks_app.client.rolling import change_interval
+from django_punctual import cancel, reschedule, schedule, schedule_many
+from django_punctual.rolling import change_interval
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, NameTaken, NothingToDo, NotThere, QuotaExceeded, StaleRevision
 from tasks_app.core.handlers import REGISTRY
@@ -852,7 +852,7 @@ def test_the_use_of_quotas_is_read_on_the_page_and_in_the_terminal(admin_client)
     assert "2 of 2 (100%)" in printed("use", "acme", "--quota", "max_tasks")
     [told_hour] = json.loads(printed("use", "acme", "--json"))
     assert (told_hour["quota"], told_hour["used"], told_hour["limit"]) == ("max_tasks", 2, 2)
-    where = console_url("tasks_app_tenant_show", "acme")
+    where = console_url("punctual_tenant_show", "acme")
     for span in ("day", "week", "month"):
         page = admin_client.get(f"{where}?use={span}").content.decode()
         assert "At most 2 of 2, on" in page

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import find, handler, schedule, schedule_many
-from tasks_app.client.rolling import change_interval
+from django_punctual import find, handler, schedule, schedule_many
+from django_punctual.rolling import change_interval
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure
 from tasks_app.lifecycle.reap import reap

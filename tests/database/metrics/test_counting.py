@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.test import override_settings
 from django.utils import timezone
 
-from tasks_app.client import ToFunction, subscribe
+from django_punctual import ToFunction, subscribe
 from tasks_app.conf import conf
 from tasks_app.core.lanes import LANES
 from tasks_app.core.metrics import CATALOGUE, OTHER

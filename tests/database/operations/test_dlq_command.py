@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.models import AuditEntry, Campaign, CampaignChunk, DlqEntry
 from tests.support.engine import run_due
 

@@ -10,8 +10,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.db.models.functions import Now
 
-from tasks_app.client import cancel, schedule
-from tasks_app.client.members import Role, rights_of, roles_of_groups, set_memberships
+from django_punctual import cancel, schedule
+from django_punctual.members import Role, rights_of, roles_of_groups, set_memberships
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.roles import ALL_RIGHTS, READING, WRITING, Right
 from tasks_app.engine.beat.retention import prune
@@ -73,7 +73,7 @@ def test_what_a_person_may_do_follows_from_permissions_and_roles():
     administers = ("operate_membership", "operate_apitoken")
 
     def everywhere(name: str, *codenames: str) -> frozenset:
-        return rights_of(person(name, *(f"tasks_app.{one}" for one in codenames))).everywhere
+        return rights_of(person(name, *(f"punctual.{one}" for one in codenames))).everywhere
 
     assert (rights_of(ada).everywhere, rights_of(ada).roles) == (frozenset(), {"acme": Role.AUTHOR})
     assert rights_of(ada).within("acme") == {Right.READ, Right.SCHEDULE} and not rights_of(ada).within("other")

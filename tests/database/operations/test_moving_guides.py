@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from django.db.models.functions import Now
 
+from django_punctual.testing import run_due
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.models import JobDefinition, ScheduleTask
-from tasks_app.testing import run_due
 
 PAGES = sorted((Path(__file__).resolve().parents[3] / "docs" / "moving").glob("*.md"))
 FENCE = re.compile(r"^( *)```([^\n]+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.db import DatabaseError, transaction
 
-from tasks_app.client import (
+from django_punctual import (
     Answer,
     InvalidTask,
     Operator,

@@ -10,8 +10,9 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.models.functions import Now
 
+from django_punctual import schedule, schedule_many
+from django_punctual.testing import run_due
 from tasks_app import sql
-from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.engine import nodes
@@ -46,7 +47,6 @@ from tasks_app.models import (
     TenantArchive,
 )
 from tasks_app.sql import run
-from tasks_app.testing import run_due
 from tests.support.alarms import alarm_ids, rule
 from tests.support.engine import claim_due, expire_lease
 from tests.support.live import all_chores_are_done

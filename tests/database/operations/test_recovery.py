@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import ToFunction, subscribe
+from django_punctual import ToFunction, subscribe
 from tasks_app.core.errors import InvalidTask, RetryLimited
 from tasks_app.core.overdue import Answer, Choice
 from tasks_app.core.recovery import STEPS, Grade, Step

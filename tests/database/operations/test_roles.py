@@ -8,7 +8,7 @@ import pytest
 from django.db import DatabaseError, ProgrammingError, connection
 from django.utils import timezone
 
-from tasks_app.client import ToFunction, cancel, schedule, subscribe
+from django_punctual import ToFunction, cancel, schedule, subscribe
 from tasks_app.engine.beat.mover import move
 from tasks_app.engine.beat.partitions import keep_partitions
 from tasks_app.engine.beat.relay.windows import merge_windows

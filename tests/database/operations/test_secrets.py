@@ -9,7 +9,7 @@ from django.core import checks
 from django.core.management import CommandError, call_command
 
 import tasks_app
-from tasks_app.client import Operator, ToWebhook, subscribe
+from django_punctual import Operator, ToWebhook, subscribe
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.keyring import CannotUnseal, LocalKey, key_id_of, local_key, new_key
 from tasks_app.engine.operations import secrets

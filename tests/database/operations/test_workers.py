@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import schedule, who_is_missing
+from django_punctual import schedule, who_is_missing
 from tasks_app.core.errors import InvalidTask, NotThere
 from tasks_app.core.lanes import LANES
 from tasks_app.core.log_url import filled, problems_of

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import ToFunction, subscribe
+from django_punctual import ToFunction, subscribe
 from tasks_app.core.errors import InvalidTask
 from tasks_app.engine.beat.relay import courier as couriers
 from tasks_app.engine.beat.relay import deliveries

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from tasks_app.client import ToFunction, subscribe
+from django_punctual import ToFunction, subscribe
 from tasks_app.engine.beat.partitions import OUTBOX, _before, families
 from tasks_app.engine.beat.relay.windows import drop_windows, merge_windows
 from tasks_app.engine.watch.relay_status import read_relay

@@ -5,7 +5,7 @@ import json
 import pytest
 from kombu import Connection
 
-from tasks_app.client import ToQueue, subscribe
+from django_punctual import ToQueue, subscribe
 from tests.support.marks import commits
 from tests.support.outbox import courier_of, cut, write
 from tests.support.rabbitmq import SERVER, rabbitmq

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import ToFunction, emit, subscribe
+from django_punctual import ToFunction, emit, subscribe
 from tasks_app.conf import conf
 from tasks_app.engine.beat.relay import reader, relay
 from tasks_app.engine.beat.relay.relay import Relay
@@ -225,7 +225,7 @@ def test_who_wants_nothing_of_a_window_sleeps_on_and_is_not_behind(monkeypatch):
 
 
 def test_a_paused_one_is_taken_from_its_courier_and_taken_up_again():
-    from tasks_app.client import Operator, subscriptions
+    from django_punctual import Operator, subscriptions
 
     with subscribed() as received, relays("one") as (one,):
         subscribe("test", events=["order.*"], to=ToFunction("test"))

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings as django_settings
 from kombu import Connection
 
-from tasks_app.client import ToFunction, ToQueue, ToStream, subscribe
+from django_punctual import ToFunction, ToQueue, ToStream, subscribe
 from tasks_app.conf import conf
 from tasks_app.engine.beat.relay.queue import QueueSink
 from tasks_app.engine.beat.relay.sinks import sink_for

@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from tasks_app.client import (
+from django_punctual import (
     InvalidTask,
     Operator,
     ToFunction,

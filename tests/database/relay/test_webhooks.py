@@ -17,8 +17,8 @@ from zlib import crc32
 import pytest
 from standardwebhooks import WebhookVerificationError
 
+from django_punctual import ToWebhook, emit_many, subscribe
 from tasks_app import outgoing
-from tasks_app.client import ToWebhook, emit_many, subscribe
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.events import Event
 from tasks_app.core.keyring import CannotUnseal, new_key

@@ -17,9 +17,9 @@ from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
 
+from django_punctual import cancel, ensure, find, find_many, reschedule, reschedule_many, schedule, schedule_many
+from django_punctual.rolling import failing_keys
 from tasks_app import scope, sql
-from tasks_app.client import cancel, ensure, find, find_many, reschedule, reschedule_many, schedule, schedule_many
-from tasks_app.client.rolling import failing_keys
 from tasks_app.core.overdue import Answer
 from tasks_app.engine.beat.alarms.looking import look as look_around
 from tasks_app.engine.beat.alarms.reading import read_events

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.core.jobs import again_key, manual_key
 from tasks_app.sql import _text
 from tests.support.engine import claim_due, run_due

@@ -2,9 +2,9 @@
 
 import pytest
 
+from django_punctual import schedule
 from tasks_app.archive.leave import leave_all
 from tasks_app.archive.search import ColdFilter, search
-from tasks_app.client import schedule
 from tasks_app.engine.beat.mover import move
 from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.jobs import verbs

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.storage import sample
 from tasks_app.storage.sample import sample_percent
 

@@ -7,8 +7,8 @@ import psycopg
 import pytest
 from django.db import connection
 
+from django_punctual import Outcome, cancel, ensure, find, reschedule, schedule
 from tasks_app import scope
-from tasks_app.client import Outcome, cancel, ensure, find, reschedule, schedule
 from tasks_app.database import atomic
 from tasks_app.engine.beat.tend import tend
 from tasks_app.lifecycle.past import past_idem, past_units

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import ProgrammingError, connection
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.engine.beat.partitions import families, keep_partitions
 from tasks_app.engine.beat.tend import tend
 from tasks_app.engine.watch.status import read_status

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import DatabaseError, ProgrammingError, connection, transaction
 
-from tasks_app.client import schedule
+from django_punctual import schedule
+from django_punctual.testing import run_due
 from tasks_app.engine.beat.partitions import families, keep_partitions
 from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.watch.browse import Filter, browse, walk
@@ -13,7 +14,6 @@ from tasks_app.lifecycle.tries import try_of, with_tries
 from tasks_app.models import AuditEntry, DlqEntry, ScheduleTask, TaskAttempt
 from tasks_app.storage import partitions as storage
 from tasks_app.storage.partitions import EVER, MONTH, Partition, coming, drop, empty_default, make, partitions
-from tasks_app.testing import run_due
 from tests.support.partitions import DIRECT, now, places, write
 
 pytestmark = pytest.mark.django_db

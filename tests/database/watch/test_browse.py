@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import InvalidTask, cancel, schedule, schedule_many
+from django_punctual import InvalidTask, cancel, schedule, schedule_many
 from tasks_app.engine.watch import browse as engine_browse
 from tasks_app.engine.watch.browse import DUE, Bookmark, Filter, browse, tally, walk
 from tasks_app.lifecycle.jobs import verbs

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine.watch.browse import Filter, browse
 from tests.support.engine import run_due
 from tests.support.marks import commits

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from psycopg.sql import Literal
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine.watch.browse import Filter, _given, _live_below, _source, browse, tally
 from tasks_app.sql import _text
 from tests.support.past import drop_past, fill_past, noon

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import schedule, schedule_many
+from django_punctual import schedule, schedule_many
 from tasks_app.engine.beat.roll_up import roll_up
 from tasks_app.engine.watch import figures, status
 from tasks_app.engine.watch.figures import last_hour, next_hour

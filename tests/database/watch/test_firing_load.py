@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tasks_app.client.calendars import CalendarRequest, create_calendar
-from tasks_app.client.jobs import move_firing, skip_firing
+from django_punctual.calendars import CalendarRequest, create_calendar
+from django_punctual.jobs import move_firing, skip_firing
 from tasks_app.core.firing_load import MINUTES
 from tasks_app.core.lanes import LANES
 from tasks_app.engine.canary import CANARY

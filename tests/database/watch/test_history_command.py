@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import cancel_tasks, reschedule, schedule
+from django_punctual import cancel_tasks, reschedule, schedule
 from tasks_app.management.commands import history
 from tests.support.archive import days_ago
 from tests.support.cold import fill_archive

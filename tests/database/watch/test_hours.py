@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import schedule_many
+from django_punctual import schedule_many
 from tasks_app.core.lateness import BUCKETS, upper_bound_ms
 from tasks_app.engine.beat.hours import keep_hours, mend_minutes
 from tasks_app.engine.beat.retention import prune

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from tasks_app.client import cancel, ensure, find, reschedule, retry_tasks, schedule, schedule_many
+from django_punctual import cancel, ensure, find, reschedule, retry_tasks, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lateness import percentile_ms
 from tasks_app.core.task import NotYet, Returned
@@ -341,12 +341,12 @@ def test_pages_and_api_tell_the_wait_apart(limits):
     [task] = scheduled("T_RATED")
     bucket(0, SECOND / 50)
     [batch] = take("T_RATED").batches
-    viewer = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_taskbatch"))
-    page = viewer.get(f"/admin/tasks_app/taskbatch/{batch.batch_no}/change/").content.decode()
+    viewer = client_of(person("vera", "punctual.view_scheduletask", "punctual.view_taskbatch"))
+    page = viewer.get(f"/admin/punctual/taskbatch/{batch.batch_no}/change/").content.decode()
     assert "Could start at (UTC)" in page
     run_batch(UUID(batch.batch_no), guarded=False)
 
-    page = viewer.get(f"/admin/tasks_app/scheduletask/{task}/change/").content.decode()
+    page = viewer.get(f"/admin/punctual/scheduletask/{task}/change/").content.decode()
     body = Api().get(f"/tasks/{task}").body
 
     assert "late; it could start only 60 min" in page

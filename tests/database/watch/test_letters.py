@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.core.errors import InvalidTask, NothingToDo, RetryLimited
 from tasks_app.engine.operations.campaigns import Pace
 from tasks_app.engine.operations.letters import deal_with, foresee

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tasks_app.client import InvalidTask, cancel, schedule
+from django_punctual import InvalidTask, cancel, schedule
 from tasks_app.engine.watch.browse import Filter, browse
 from tasks_app.engine.watch.export import COLUMNS, csv_lines, write_parquet
 from tasks_app.engine.watch.listing import (

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import dead_keys, find_many, history, reschedule, who_is_missing
+from django_punctual import dead_keys, find_many, history, reschedule, who_is_missing
 from tasks_app.models import Node
 from tests.support.moves import RETRY, TUESDAY, TYPE, claimed, dead, rows_of, scheduled, settled, started
 

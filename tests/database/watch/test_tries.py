@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db.models import F
 
-from tasks_app.client import Operator, cancel, cancel_tasks, find, find_many, history, reschedule, retry_tasks, schedule
+from django_punctual import Operator, cancel, cancel_tasks, find, find_many, history, reschedule, retry_tasks, schedule
 from tasks_app.core.task import Succeeded
 from tasks_app.engine.watch.why import why_task
 from tasks_app.lifecycle.past import move_batches, move_strays
@@ -25,12 +25,12 @@ from tests.support.moves import FINAL, OK, RETRY, SKIP, TUESDAY, TYPE, claim_one
 
 pytestmark = pytest.mark.django_db
 
-PAGE = "/admin/tasks_app/scheduletask/{}/change/"
+PAGE = "/admin/punctual/scheduletask/{}/change/"
 
 
 @pytest.fixture
 def viewer():
-    return client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+    return client_of(person("vera", "punctual.view_scheduletask", "punctual.view_jobdefinition"))
 
 
 def long_ago(task_id: int) -> ScheduleTask:
@@ -276,7 +276,7 @@ def test_the_history_of_a_job_tells_it_too(viewer):
     start(claim_one(), "w1")
 
     listed = Api().get(f"/jobs/{job.id}/instances?status=RUNNING").body["items"][0]
-    page = viewer.get(f"/admin/tasks_app/jobdefinition/{job.id}/change/").content.decode()
+    page = viewer.get(f"/admin/punctual/jobdefinition/{job.id}/change/").content.decode()
 
     assert (listed["finish_time"], listed["error_code"], listed["last_error"]["code"]) == (None, "", "BROKEN")
     assert f"{old.start_time:%H:%M:%S}" not in page
@@ -304,7 +304,7 @@ def test_a_claimed_task_is_queued_in_lists_on_the_page_of_its_batch_and_in_comma
     task_id = schedule(TYPE, "a").task_id
     make_due(task_id)
     number = claim_one()
-    pages = ["/admin/tasks_app/scheduletask/", f"/admin/tasks_app/taskbatch/{number}/change/"]
+    pages = ["/admin/punctual/scheduletask/", f"/admin/punctual/taskbatch/{number}/change/"]
 
     def told() -> list[str]:
         commands = (("--key", "a"), ("--unit", TYPE, "a"))
@@ -399,7 +399,7 @@ def test_the_api_says_which_replay_a_try_came_after():
 def test_the_page_of_a_dead_letter_names_the_replay_among_what_people_did(viewer):
     died_again()
     closed, opened = DlqEntry.objects.order_by("id")
-    where = "/admin/tasks_app/dlqentry/{}/change/"
+    where = "/admin/punctual/dlqentry/{}/change/"
 
     page = viewer.get(where.format(closed.id)).content.decode()
     assert "It was replayed" in page

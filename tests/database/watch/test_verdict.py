@@ -13,8 +13,8 @@ from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 
+from django_punctual import schedule, schedule_many
 from tasks_app.alarm_looks import troubles
-from tasks_app.client import schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
 from tasks_app.core.scans import SCANS
@@ -356,7 +356,7 @@ def test_with_the_beat_stopped_verdict_status_overview_and_health_name_one_cause
     assert str(cause).startswith("Nothing is dispatched: no beat is alive. Start `")
     assert "The oldest due task has been waiting for 24" in str(cause)
     assert {"canary_not_back", "overdue"} <= status.broken  # their figures stand out
-    client = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+    client = client_of(person("vera", "punctual.view_scheduletask", "punctual.view_jobdefinition"))
     health = client.get("/api/v1/scheduler/health", headers={"X-Tenant": "default"}).json()
     assert [ageless(one) for one in health["problems"]] == [ageless(str(cause))]
     assert health["notices"] == []
@@ -486,7 +486,7 @@ def test_what_is_claimed_is_not_running():
 
     status = json.loads(status_page("--json")[0])
     page, _ = status_page()
-    overview = client_of(person("vera", "tasks_app.view_scheduletask")).get("/admin/").content.decode()
+    overview = client_of(person("vera", "punctual.view_scheduletask")).get("/admin/").content.decode()
 
     assert (status["running"], status["claimed"]) == (2, 8)
     assert "Tasks claimed: 8 in 8 batches; running: 2 in 2 batches; away: 0; dead: 0." in page
@@ -501,7 +501,7 @@ def test_status_pages_and_api_say_the_same():
 
     status = json.loads(status_page("--json")[0])
     page, _ = status_page()
-    client = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+    client = client_of(person("vera", "punctual.view_scheduletask", "punctual.view_jobdefinition"))
     overview = client.get("/admin/").context
     health = client.get("/api/v1/scheduler/health", headers={"X-Tenant": "default"}).json()
 
@@ -515,13 +515,13 @@ def test_status_pages_and_api_say_the_same():
 @with_people
 def test_the_words_of_an_error_are_for_operators_and_not_for_callers_of_the_api():
     execute("UPDATE punctual_chore SET failures = 2, failing_since = now(), error = 'at /srv/x' WHERE name = 'prune'")
-    client = client_of(person("vera", "tasks_app.view_scheduletask", "tasks_app.view_jobdefinition"))
+    client = client_of(person("vera", "punctual.view_scheduletask", "punctual.view_jobdefinition"))
 
     health = client.get("/api/v1/scheduler/health", headers={"X-Tenant": "default"}).content.decode()
 
     assert "The chore prune has been failing" in health
     assert "/srv/x" not in health
-    for page in ("/admin/", "/admin/tasks_app/node/"):
+    for page in ("/admin/", "/admin/punctual/node/"):
         assert "The error: at /srv/x." in client.get(page).content.decode()
 
 

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from tasks_app.client import cancel, move_tasks, schedule, schedule_many
+from django_punctual import cancel, move_tasks, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY, handler
 from tasks_app.core.rules import Rule
 from tasks_app.core.sharding import home_of

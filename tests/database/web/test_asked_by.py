@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 from django.db import transaction
 
+from django_punctual import schedule
 from tasks_app import scope
-from tasks_app.client import schedule
 from tasks_app.engine.beat.mover import move
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.campaigns.steps import step
@@ -40,9 +40,9 @@ def asked_by(key: str) -> str | None:
 
 def test_a_task_of_a_token_says_so_in_every_view(shop):
     made = shop.post("/tasks", TASK).body
-    vera = client_of(person("vera", "tasks_app.view_scheduletask"))
+    vera = client_of(person("vera", "punctual.view_scheduletask"))
 
-    page = vera.get(f"/admin/tasks_app/scheduletask/{made['id']}/change/").content.decode()
+    page = vera.get(f"/admin/punctual/scheduletask/{made['id']}/change/").content.decode()
     listed, told = StringIO(), StringIO()
     call_command("history", "--json", stdout=listed)
     call_command("history", "--unit", "T_QUIET", "a", stdout=told)

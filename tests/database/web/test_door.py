@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
 from chaos.proxy import Proxy
+from django_punctual import schedule
 from tasks_app.api import api
 from tasks_app.api.door import BY_LANE, LEVERS, REPORTS, WATCHING
-from tasks_app.client import schedule
 from tasks_app.console import guard
 from tasks_app.core.lanes import LANES
 from tasks_app.core.shedding import Kind, Knock, Level
@@ -214,11 +214,11 @@ def test_the_console_says_what_is_wrong_and_leaves_the_lever_open(door, admin_cl
     assert answer.status_code == 503 and answer["Retry-After"] and "default-src" in answer["Content-Security-Policy"]
     page = answer.content.decode()
     assert "it answers slowly" in page and 'href="/admin/?x=1"' in page
-    assert admin_client.get("/admin/tasks_app/node/lane/low/").status_code == 200
+    assert admin_client.get("/admin/punctual/node/lane/low/").status_code == 200
     assert Client().get("/admin/login/").status_code == 200
 
     strained(door, GONE)
-    assert admin_client.post("/admin/tasks_app/calendar/add/").status_code == 503
+    assert admin_client.post("/admin/punctual/calendar/add/").status_code == 503
 
 
 # What can wait, by the names of the views: whoever adds an endpoint decides, here or among the levers.
@@ -301,14 +301,14 @@ def addresses(resolver=None, prefix: str = "/") -> Iterator[tuple[str, str]]:
         where = prefix + str(one.pattern)
         if not isinstance(one, URLPattern):
             yield from addresses(one, where)
-        elif where.startswith("/admin/tasks_app/") and one.name:
-            yield one.name.removeprefix("tasks_app_"), where
+        elif where.startswith("/admin/punctual/") and one.name:
+            yield one.name.removeprefix("punctual_"), where
 
 
 def test_every_page_of_the_console_is_one_that_can_wait_or_a_lever():
     usual = ("changelist", "add", "change", "delete", "history")
     found = {name for name, _ in addresses() if not name.endswith(tuple(f"_{one}" for one in usual))}
-    levers = {name.removeprefix("tasks_app_") for name in guard.LEVERS}
+    levers = {name.removeprefix("punctual_") for name in guard.LEVERS}
 
     assert found == set(PAGES.split()) | {
         name for name in levers if not name.endswith(("_changelist", "_add", "_change"))
@@ -325,7 +325,7 @@ def test_the_levers_of_the_console_are_never_refused(door):
         return client.post(re.sub("<[^>]+>", "1", re.sub("<[a-z]+:verb>", verb, where[name]))).status_code
 
     levers = {
-        (name.removeprefix("tasks_app_"), verb) for name, verbs in guard.LEVERS.items() for verb in verbs or ("force",)
+        (name.removeprefix("punctual_"), verb) for name, verbs in guard.LEVERS.items() for verb in verbs or ("force",)
     }
     assert {status(*one) for one in levers} == {302}
     assert {status("campaign_order", "resume"), status("job_order", "trigger"), status("order", "")} == {503}

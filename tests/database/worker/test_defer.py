@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import find, schedule, schedule_many
+from django_punctual import find, schedule, schedule_many
+from django_punctual.testing import fake_task
 from tasks_app.core.deferral import MOST
 from tasks_app.engine.doctor.whole import assert_consistent
 from tasks_app.engine.wakeup import SIGNAL, client
@@ -16,7 +17,6 @@ from tasks_app.lifecycle.dead_letter import replay
 from tasks_app.lifecycle.past import move_batches
 from tasks_app.lifecycle.reap import reap
 from tasks_app.models import DlqEntry, PastTask, ScheduleTask, TaskBatch
-from tasks_app.testing import fake_task
 from tests.support.engine import claim_due, expire_lease, make_due, row, run_due
 from tests.support.testapp.models import Effect
 

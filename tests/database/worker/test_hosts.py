@@ -12,8 +12,8 @@ from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
 
+from django_punctual import schedule_many
 from tasks_app import outgoing, sql
-from tasks_app.client import schedule_many
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.errors import InvalidTask, NotThere
 from tasks_app.core.handlers import REGISTRY

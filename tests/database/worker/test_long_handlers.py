@@ -8,7 +8,7 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from tasks_app.client import TaskCancelled, cancel, find, handler, reschedule, schedule
+from django_punctual import TaskCancelled, cancel, find, handler, reschedule, schedule
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.beat.retention import prune
 from tasks_app.engine.watch.unit_story import story

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connection
 
-from tasks_app.client import handler, schedule, schedule_many
+from django_punctual import handler, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.lifecycle.jobs import verbs

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from tasks_app.client import RetryableError, handler
+from django_punctual import RetryableError, handler
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.worker.executor import run_batch
 from tests.support.engine import batch_row, claim_due, row, run_due

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from tasks_app.client import handler, schedule_many
+from django_punctual import handler, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tests.support.engine import row, run_due
 

@@ -11,8 +11,8 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
+from django_punctual import schedule, schedule_many
 from tasks_app import outgoing
-from tasks_app.client import schedule, schedule_many
 from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine.worker import watchdog

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from tasks_app.client import find, schedule, schedule_many
+from django_punctual import find, schedule, schedule_many
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
 from tests.support.engine import claim_due, make_due, row, run_due

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from tasks_app.client import Outcome, find, schedule
+from django_punctual import Outcome, find, schedule
 from tasks_app.lifecycle.start import start
 from tasks_app.models import ScheduleTask
 from tests.support.engine import batch_row, claim_due, row, run_due

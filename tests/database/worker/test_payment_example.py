@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from demo_app.payments import capture
-from tasks_app.client import find, schedule
+from django_punctual import find, schedule
+from django_punctual.testing import run_due
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.testing import run_due
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tasks_app.client import BaseHandler, Result, Task, find, handler, schedule, schedule_many
+from django_punctual import BaseHandler, Result, Task, find, handler, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.result import DEEPEST, LONGEST
 from tasks_app.engine.worker import results

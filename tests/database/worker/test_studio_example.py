@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks_app.client import find, schedule
+from django_punctual import find, schedule
+from django_punctual.testing import run_due
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.testing import run_due
 from tests.support.marks import commits
 from tests.support.wait import wait_until
 

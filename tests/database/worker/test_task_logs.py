@@ -10,7 +10,7 @@ import pytest
 import sentry_sdk
 from sentry_sdk.integrations.dedupe import DedupeIntegration
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tasks_app.core import running
 from tasks_app.engine.worker.executor import run_batch
 from tasks_app.engine.worker.interruption import over_shutdown, over_time

@@ -11,8 +11,8 @@ from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
 from articles_app.lifecycle import change_publish_time
+from django_punctual import ensure, handler, reschedule, schedule, schedule_many
 from tasks_app import outgoing, sql
-from tasks_app.client import ensure, handler, reschedule, schedule, schedule_many
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.engine import tracing as engine_tracing
 from tasks_app.engine.beat.retention import prune

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tasks_app.client import schedule, schedule_many, write
+from django_punctual import schedule, schedule_many, write
 from tests.support.engine import row, run_due
 from tests.support.testapp.models import Counter, Effect
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 from django.db.models.functions import Now
 
-from tasks_app.client import Operator, ToStream, cancel_tasks, subscribe
-from tasks_app.client.calendars import CalendarRequest, create_calendar
+from django_punctual import Operator, ToStream, cancel_tasks, subscribe
+from django_punctual.calendars import CalendarRequest, create_calendar
 from tasks_app.core.roles import Role
 from tasks_app.engine.operations import api_tokens
 from tasks_app.engine.operations.campaigns import start_for

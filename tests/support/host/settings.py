@@ -60,8 +60,8 @@ if THEMED:
 
 if PUNCTUAL_PARTS:
     PUNCTUAL = {"REDIS_URL": os.environ["REDIS_URL"]}
-    INSTALLED_APPS += ["tasks_app"]
+    INSTALLED_APPS += ["django_punctual"]
 if PUNCTUAL_PARTS in ("admin", "all") and not THEMED:
     INSTALLED_APPS += ["unfold.apps.BasicAppConfig"]
 if PUNCTUAL_PARTS in ("api", "all"):
-    INSTALLED_APPS += ["tasks_app.api_page.ApiPageConfig"]
+    INSTALLED_APPS += ["django_punctual.api_page.ApiPageConfig"]

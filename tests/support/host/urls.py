@@ -21,4 +21,4 @@ def front(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [path("", front), path("admin/", admin.site.urls)]
 if settings.PUNCTUAL_PARTS:
-    urlpatterns += [path("ops/punctual/", include("tasks_app.urls"))]
+    urlpatterns += [path("ops/punctual/", include("django_punctual.urls"))]

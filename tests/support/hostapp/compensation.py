@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db import connections
 
-from tasks_app.client.compensation import Walked, register_scan
+from django_punctual.compensation import Walked, register_scan
 from tests.support.hostapp.models import Order
 from tests.support.hostapp.settings_of_session import settings_of_session
 

@@ -2,7 +2,7 @@
 
 from django.db import connections
 
-from tasks_app.client import handler
+from django_punctual import handler
 from tests.support.hostapp.models import Order
 from tests.support.hostapp.settings_of_session import settings_of_session
 

@@ -15,9 +15,9 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    "tasks_app",
+    "django_punctual",
     "unfold.apps.BasicAppConfig",
-    "tasks_app.api_page.ApiPageConfig",
+    "django_punctual.api_page.ApiPageConfig",
     "tests.support.hostapp",
 ]
 MIDDLEWARE = [
@@ -50,7 +50,7 @@ DATABASES = {
         "OPTIONS": {"options": "-c idle_in_transaction_session_timeout=90s", "application_name": "shop"},
     },
 }
-DATABASE_ROUTERS = ["tasks_app.router.Router"]
+DATABASE_ROUTERS = ["django_punctual.router.Router"]
 PUNCTUAL = {
     "REDIS_URL": os.environ["REDIS_URL"],
     "DATABASE": "tasks",

@@ -15,9 +15,9 @@ from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.test import Client
 
-from tasks_app.client import cancel, find, history, schedule
-from tasks_app.client.compensation import compare_keys, differing_rows, waiting_keys
-from tasks_app.client.jobs import JobRequest, create_job
+from django_punctual import cancel, find, history, schedule
+from django_punctual.compensation import compare_keys, differing_rows, waiting_keys
+from django_punctual.jobs import JobRequest, create_job
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Node
@@ -37,9 +37,9 @@ def tables(alias: str) -> list[str]:
 def see_tables() -> None:
     quiet = {"verbosity": 0, "interactive": False}
     call_command("migrate", run_syncdb=True, **quiet)
-    call_command("migrate", "tasks_app", database="tasks", **quiet)
+    call_command("migrate", "punctual", database="tasks", **quiet)
     seen["tables"] = {alias: tables(alias) for alias in connections}
-    seen["permissions"] = Permission.objects.filter(content_type__app_label="tasks_app").count()
+    seen["permissions"] = Permission.objects.filter(content_type__app_label="punctual").count()
     found = checks.run_checks(databases=list(connections))
     seen["checks"] = [message.id for message in found if message.id.startswith("punctual.")]
 
@@ -49,7 +49,7 @@ class Processes:
         self.folder = tempfile.TemporaryDirectory()
         self.log = Path(self.folder.name, "log").open("w+")
         options = {"stdout": self.log, "stderr": subprocess.STDOUT, "start_new_session": True}
-        celery = [sys.executable, "-m", "celery", "-A", "tasks_app"]
+        celery = [sys.executable, "-m", "celery", "-A", "django_punctual"]
         self.running = [
             subprocess.Popen([*celery, *words.split()], **options)
             for words in ("beat", "worker -c 1 --without-gossip --without-mingle -n tour@test")
@@ -146,7 +146,7 @@ def see_pages() -> None:
     people.login(username="boss", password="x")
     pages = ("scheduletask", "jobdefinition", "taskbatch", "node", "auditentry", "apitoken", "subscription")
     pages += ("host", "secret")
-    seen["pages"] = {name: people.get(f"/punctual/tasks_app/{name}/").status_code for name in pages}
+    seen["pages"] = {name: people.get(f"/punctual/punctual/{name}/").status_code for name in pages}
     bearer = {"Authorization": f"Bearer {issue('tour', 'default', ME, can_write=True)[1]}"}
     api = Client(headers=bearer, raise_request_exception=False)
     body = json.dumps({"name": "of the API", "task_type": "HOST_LOOK", "every": 3600})

@@ -1,7 +1,7 @@
 from django.http import HttpRequest, JsonResponse
 from django.urls import include, path
 
-from tasks_app.client import schedule
+from django_punctual import schedule
 from tests.support.hostapp.models import Order
 from tests.support.hostapp.settings_of_session import settings_of_session
 
@@ -17,5 +17,5 @@ def order(request: HttpRequest, name: str) -> JsonResponse:
 
 urlpatterns = [
     path("order/<name>", order),
-    path("punctual/", include("tasks_app.urls")),
+    path("punctual/", include("django_punctual.urls")),
 ]

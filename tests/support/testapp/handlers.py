@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.db import connection, transaction
 from opentelemetry import trace
 
-from tasks_app.client import Away, Result, RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
+from django_punctual import Away, Result, RetryableError, Skip, Snooze, UnrecoverableError, ensure, handler, write
 from tests.support.project_celery import mail
 from tests.support.testapp.models import Effect
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from pydantic import BaseModel
 
-from tasks_app.client import BaseHandler, RetryableError, Task, handler
+from django_punctual import BaseHandler, RetryableError, Task, handler
 from tasks_app.core.handlers import REGISTRY
 from tests.support.testapp.models import Counter
 

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
+from django_punctual.testing import fake_task
 from tasks_app.core.away import Away, Run
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.keyring import Keyring, derived_key, local_key, new_key
-from tasks_app.testing import fake_task
 
 RUN = Run("acme", UUID(int=1), 4711, UUID(int=2))
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from tasks_app.client import InvalidTask, TaskCancelled
+from django_punctual import InvalidTask, TaskCancelled
+from django_punctual.testing import fake_task
 from tasks_app.core.contact import LINE_LENGTH, MOST_BYTES, MOST_LINES, Contact, Report
 from tasks_app.core.progress import NOTE_LENGTH, in_words
-from tasks_app.testing import fake_task
 
 
 def texts(report: Report) -> list[str]:

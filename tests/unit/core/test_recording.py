@@ -7,10 +7,10 @@ import threading
 import pytest
 from asgiref.sync import sync_to_async
 
-from tasks_app.client import handler
+from django_punctual import handler
+from django_punctual.testing import fake_task
 from tasks_app.core.errors import InvalidConfiguration
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.testing import fake_task
 
 log = logging.getLogger("shop.mail")
 

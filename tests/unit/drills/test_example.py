@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tasks_app.client import UnrecoverableError
+from django_punctual import UnrecoverableError
 from tasks_app.core.handlers import REGISTRY
 from tests.support.stack import ROOT
 

@@ -191,7 +191,7 @@ def test_a_file_that_is_not_there_says_so(tmp_path):
 def test_a_python_file_yields_its_jobs(tmp_path):
     path = tmp_path / "jobs.py"
     path.write_text("""
-from tasks_app.client.jobs import Declaration, JobRequest
+from django_punctual.jobs import Declaration, JobRequest
 SOURCE, TENANT = "shop", "acme"
 def jobs():
     assert __name__ == "punctual_jobs"
@@ -209,7 +209,7 @@ def jobs():
 def test_a_python_file_with_values_of_wrong_types_is_refused(tmp_path):
     path = tmp_path / "jobs.py"
     path.write_text("""
-from tasks_app.client.jobs import JobRequest
+from django_punctual.jobs import JobRequest
 def jobs():
     yield JobRequest(name="a", task_type="T_QUIET", every="soon")
     yield JobRequest(name="a", task_type="T_QUIET", cron=5)

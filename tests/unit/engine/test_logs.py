@@ -9,9 +9,9 @@ from logging.handlers import QueueHandler
 
 import pytest
 
+from django_punctual.testing import fake_task
 from tasks_app.core import running
 from tasks_app.logs import FIELDS, JsonFormatter, TaskFilter
-from tasks_app.testing import fake_task
 
 
 @pytest.fixture(autouse=True)

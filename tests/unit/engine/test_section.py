@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 from django.test import override_settings
 
-from tasks_app.client.settings import Section, reader
+from django_punctual.settings import Section, reader
 
 
 class Refused(Exception):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from django_punctual import RetryableError, UnrecoverableError
 from inventory_app import stock
 from inventory_app.checks import check_settings
 from inventory_app.conf import Conf
-from tasks_app.client import RetryableError, UnrecoverableError
 from tests.support import nursery
 from tests.support.scripted import END, Step, http, server
 from tests.support.tls import CERTIFICATE, server_tls

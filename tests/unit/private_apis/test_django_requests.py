@@ -32,7 +32,7 @@ def test_django_makes_migrations_of_the_names_that_were_given():
 
     assert isinstance(Article._meta.verbose_name, Promise) and isinstance(Article._meta.fields[1].verbose_name, Promise)
     assert (str(Article._meta.verbose_name_raw), Article._meta.verbose_name_plural) == ("article", "articles")
-    assert not changes.keys() & {"tasks_app", "articles_app", "inventory_app"}
+    assert not changes.keys() & {"punctual", "articles_app", "inventory_app"}
 
 
 def test_django_takes_a_body_that_was_read_for_it():

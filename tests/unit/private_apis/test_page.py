@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve()
 ROOT = HERE.parents[3]
-OURS = ("tasks_app", "scheduler_project", "articles_app", "inventory_app")
+OURS = ("django_punctual", "tasks_app", "scheduler_project", "articles_app", "inventory_app")
 PAGE = (ROOT / "docs" / "private-apis.md").read_text()
 ROWS = [
     [re.findall(r"`([^`]+)`", cell) for cell in row.split("|")[1:-1]]

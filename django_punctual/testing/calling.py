@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from tasks_app.client import BaseHandler
+from tasks_app.client.class_based import BaseHandler
 from tasks_app.client.declared import AnyHandler
 from tasks_app.core.away import Addresses
 from tasks_app.core.contact import Contact

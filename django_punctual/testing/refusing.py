@@ -12,12 +12,12 @@ class NoTestDatabase(RuntimeError):
 def refuse_real_database() -> None:
     """Whether a test runner has given the connection another name than the settings, or they name it for tests."""
     settings, name = our_connection().settings_dict, our_connection().settings_dict["NAME"]
-    configured = apps.get_app_config("tasks_app").database_names.get(alias())
+    configured = apps.get_app_config("punctual").database_names.get(alias())
     if name != configured or name == settings["TEST"].get("NAME"):
         return
     others = "" if alias() == "default" else f'(databases=["default", "{alias()}"])'
     raise NoTestDatabase(
-        f"tasks_app.testing works on test databases only, but this is {str(name)!r}, which "
+        f"django_punctual.testing works on test databases only, but this is {str(name)!r}, which "
         f'DATABASES["{alias()}"] names. pytest-django makes a test database if it sees at collection that a test needs '
         f"one: let the test have the fixture punctual or db as a parameter, or mark it with "
         f"@pytest.mark.django_db{others}; request.getfixturevalue() comes too late. With Django's runner, use "

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from tasks_app.client import TaskInfo
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.lifecycle.request import Key, key_of
-from tasks_app.lifecycle.view import current_tasks
+from tasks_app.lifecycle.view import TaskInfo, current_tasks
 
 from .calling import AnyType, name_of
 from .refusing import refuse_real_database

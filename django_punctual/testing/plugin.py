@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixture `punctual`, which is all of tasks_app.testing, with a clock that is let go by itself.
+"""The pytest plugin: the fixture `punctual` has all of django_punctual.testing, and releases its clock after the test.
 
 Nothing of Django is imported here before the fixture is used.
 """
@@ -12,12 +12,12 @@ import pytest
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from tasks_app import testing
-    from tasks_app.testing import FrozenClock
+    from django_punctual import testing
+    from django_punctual.testing import FrozenClock
 
 
 class Punctual:
-    """What a test asks of the scheduler; everything else in tasks_app.testing is an attribute as well."""
+    """What a test asks of the scheduler; everything else in django_punctual.testing is an attribute as well."""
 
     if TYPE_CHECKING:
         assert_not_scheduled = staticmethod(testing.assert_not_scheduled)
@@ -38,7 +38,7 @@ class Punctual:
 
     def freeze(self, at: "datetime | None" = None) -> "FrozenClock":
         """Stop the database's clock at this moment, or at now, until the test ends."""
-        from tasks_app.testing import frozen_clock
+        from django_punctual.testing import frozen_clock
 
         if self._clock is None:
             self._clock = self._stack.enter_context(frozen_clock(at))
@@ -47,10 +47,10 @@ class Punctual:
         return self._clock
 
     def __getattr__(self, name: str) -> Any:
-        from tasks_app import testing
+        from django_punctual import testing
 
         if name not in testing.__all__:
-            raise AttributeError(f"tasks_app.testing has no {name!r}; it has {', '.join(testing.__all__)}")
+            raise AttributeError(f"django_punctual.testing has no {name!r}; it has {', '.join(testing.__all__)}")
         return getattr(testing, name)
 
 
