@@ -34,8 +34,11 @@ NO_REDIS = (
 
 
 @setup_logging.connect
-def keep_django_logging(**_: object) -> None:
-    """Django's LOGGING is the one logging configuration; Celery adds none of its own."""
+def keep_django_logging(loglevel: int | str = logging.WARNING, format: str = "", **_: object) -> None:
+    """Django's LOGGING is the one logging configuration. Only if it gives the root logger no handler, log to stderr as
+    Celery would: Celery's own loggers have a handler that drops everything."""
+    if not logging.getLogger().handlers:
+        logging.basicConfig(level=loglevel, format=format or None)
 
 
 def _set_up() -> None:

@@ -81,14 +81,14 @@ class Shop:
         assert done.returncode != 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def log_of(self, what: str) -> str:
-        """What a beat or a worker says, which waits until there are tables: people may migrate later."""
+    def log_of(self, what: str, until: str = "manage.py migrate", **env: str) -> str:
+        """What a beat or a worker logs. It doesn't end by itself: people may migrate, or start Redis, later."""
         log = self.folder / f"{what}.log"
         with log.open("w") as file:
             command = [sys.executable, "-m", "celery", "-A", "django_punctual", what]
-            running = subprocess.Popen(command, cwd=self.folder, env=self._env({}), stdout=file, stderr=file)
+            running = subprocess.Popen(command, cwd=self.folder, env=self._env(env), stdout=file, stderr=file)
         try:
-            seen_within(lambda: "manage.py migrate" in log.read_text() or running.poll() is not None, 60)
+            seen_within(lambda: until in log.read_text() or running.poll() is not None, 60)
         finally:
             running.kill()
             running.wait()
@@ -159,6 +159,15 @@ def test_before_migrate_each_way_in_says_to_run_it(empty):
 
     assert {what: "manage.py migrate" in words for what, words in said.items()} == dict.fromkeys(said, True), said
     assert {what: "LINE 1" in words for what, words in said.items()} == dict.fromkeys(said, False), said
+
+
+def test_a_worker_that_cannot_reach_redis_says_so_although_the_project_configures_no_logging(shop, transactional_db):
+    shop.database_url = url_of_test_database()
+    nowhere = repr({"REDIS_URL": "redis://127.0.0.1:1/0"})
+
+    log = shop.log_of("worker", "Cannot connect", SHOP_PUNCTUAL=nowhere)
+
+    assert "127.0.0.1:1/0: Error 111 connecting" in log
 
 
 def test_celery_is_silent_about_messages_unless_the_project_wants_it(shop):
