@@ -1,4 +1,4 @@
-"""What `celery -A tasks_app` starts: a beat or a worker of Punctual, in any Django project.
+"""The Celery app for `celery -A tasks_app`, which starts a beat or a worker of Punctual in any Django project.
 
 The beat scans the database for due tasks in `tasks_app/engine/beat/dispatcher.py`, which `engine/beat/process.py` runs
 in place of Celery's own schedule. The worker runs published batches in `tasks_app/engine/worker/executor.py`.
@@ -35,11 +35,11 @@ NO_REDIS = (
 
 @setup_logging.connect
 def keep_django_logging(**_: object) -> None:
-    """Django's LOGGING is the one logging configuration; Celery adds none of its own."""
+    """Only Django's LOGGING setting configures logging. Connecting this signal keeps Celery from adding handlers."""
 
 
 def _set_up() -> None:
-    # `celery` has its own folder on the path, and the project's only while it imports this module.
+    # `celery` has its own folder on the path, and the project's folder only while it imports this module.
     sys.path.insert(0, os.getcwd())
     if not os.environ.get("DJANGO_SETTINGS_MODULE"):
         raise SystemExit(f"celery: {NO_SETTINGS}")
@@ -63,8 +63,8 @@ def _set_up() -> None:
 
 
 def _quieten_celery() -> None:
-    """Celery logs two lines for every message, also for canaries, and neither names the tasks: `batch.done` replaces
-    them. A project that wants them sets the loggers' level."""
+    """Celery logs two lines for every message, including canaries, and neither names the tasks. `batch.done` replaces
+    them. To see them anyway, set the level of these loggers."""
     for name in ("celery.worker.strategy", "celery.app.trace"):
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
@@ -72,7 +72,7 @@ def _quieten_celery() -> None:
 
 
 def _what_is_missing(error: Exception) -> str | None:
-    """An app of the project that isn't there, or isn't installed; None if the error is about something else."""
+    """The message about an app that is missing or not installed, or None for other errors."""
     if found := _NOT_INSTALLED.match(str(error)):
         return _not_installed(found[1])
     if not isinstance(error, ImportError):
