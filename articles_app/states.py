@@ -1,4 +1,4 @@
-"""The states of an article, and the one table of its legal moves. Only `lifecycle/` writes a state."""
+"""The states of an article, and the table of all legal transitions. Only `lifecycle/` writes a state."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 class ArticleStatus(StrEnum):
     DRAFT = "DRAFT"  # being written
-    PENDING_AUDIT = "PENDING_AUDIT"  # submitted, waits for its audit
-    AUDIT_SUCCESS = "AUDIT_SUCCESS"  # approved, waits for its publish time
+    PENDING_AUDIT = "PENDING_AUDIT"  # submitted, waiting for the audit
+    AUDIT_SUCCESS = "AUDIT_SUCCESS"  # approved, waiting for the publish time
     AUDIT_FAIL = "AUDIT_FAIL"  # rejected, with a reason
     PUBLISHED = "PUBLISHED"  # live
     OFFLINE = "OFFLINE"  # was live
@@ -47,12 +47,12 @@ MOVES = (
 
 
 def sources_of(verb: str) -> list[ArticleStatus]:
-    """Where the verb may start."""
+    """The states in which the verb is allowed."""
     return [move.source for move in MOVES if move.verb == verb]
 
 
 def target_of(verb: str) -> ArticleStatus | None:
-    """Where the verb leads; None: it changes no state."""
+    """The state that the verb leads to, or None if it doesn't change the state."""
     targets = {move.target for move in MOVES if move.verb == verb}
     if len(targets) == 1:
         return targets.pop()
@@ -60,5 +60,5 @@ def target_of(verb: str) -> ArticleStatus | None:
 
 
 def allowed_moves(status: ArticleStatus) -> list[str]:
-    """The verbs that may start at this state."""
+    """The verbs that are allowed in this state."""
     return list(dict.fromkeys(move.verb for move in MOVES if move.source == status))

@@ -1,4 +1,4 @@
-"""What `celery -A scheduler_project` starts: Punctual's own app, with this project's settings.
+"""The Celery app for `celery -A scheduler_project`: Punctual's own app with the settings of this project.
 
 The beat scans the database for due tasks in `tasks_app/engine/beat/dispatcher.py`, which `engine/beat/process.py` runs
 in place of Celery's own schedule. The worker runs published batches in `tasks_app/engine/worker/executor.py`.

@@ -1,4 +1,4 @@
-"""Django settings. What a deployment changes comes from the environment; see docs/configuration.md."""
+"""Django settings. Settings that differ between deployments come from the environment; see docs/configuration.md."""
 
 import os
 import secrets
@@ -13,7 +13,7 @@ DATABASE_URL, REDIS_URL = env.service_urls()
 
 
 def _secret_key() -> str:
-    """SECRET_KEY from the environment; without one, a random key that is kept beside the embedded data."""
+    """SECRET_KEY from the environment, or else a random key that is stored beside the embedded data."""
     if given := os.environ.get("SECRET_KEY"):
         return given
     try:
@@ -26,7 +26,7 @@ SECRET_KEY = _secret_key()
 DEBUG = env.flag("DEBUG", False)
 ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
 
-# Behind a proxy, everything follows from PUBLIC_URL, the address that people type. docs/deploy.md shows the proxy.
+# Behind a proxy, set PUBLIC_URL to the address that people type. docs/deploy.md shows how to configure the proxy.
 if _public := env.public_url():
     ALLOWED_HOSTS.append(f"[{_public.hostname}]" if ":" in _public.hostname else _public.hostname)
     CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
@@ -38,12 +38,12 @@ if _public := env.public_url():
         SECURE_REDIRECT_EXEMPT = [r"^api/v1/live$", r"^metrics$"]
         SECURE_HSTS_SECONDS = 30 * 24 * 3600
         SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
-# Proxies whose X-Forwarded headers are believed. If they are named, TLS headers of others are ignored, too.
+# Proxies whose X-Forwarded headers are trusted. If they are set, TLS headers from other hosts are ignored as well.
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES", "127.0.0.1,::1")
 ONLY_TRUSTED_PROXIES = bool(os.environ.get("TRUSTED_PROXIES"))
 
 INSTALLED_APPS = [
-    "django_punctual.console.ConsoleAdminConfig",  # Django's admin, and the console is its site
+    "django_punctual.console.ConsoleAdminConfig",  # Django's admin, with the console as its site
     "unfold.apps.BasicAppConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -51,7 +51,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
-    "django_punctual.api_page.ApiPageConfig",  # its scripts are served from here, not from a CDN
+    "django_punctual.api_page.ApiPageConfig",  # serves its scripts from this host, not from a CDN
     "django_punctual",
     "articles_app",
     "inventory_app",
@@ -88,11 +88,11 @@ TEMPLATES = [
     }
 ]
 
-# Without a database Django still starts; the first query fails with this path in its message.
+# Without a database, Django still starts. The first query then fails with this path in its message.
 _NOWHERE = "/no-stack-is-running-and-DATABASE_URL-is-not-set"
 DATABASES = {"default": env.database_settings(DATABASE_URL or f"postgresql:///punctual?host={_NOWHERE}")}
 DATABASES["default"] |= {
-    # Connections stay open; web requests check them first, and beats and workers replace a dead one themselves.
+    # Connections stay open. Web requests check them first, and beats and workers replace broken ones themselves.
     "CONN_MAX_AGE": None,
     "CONN_HEALTH_CHECKS": True,
     "DISABLE_SERVER_SIDE_CURSORS": True,
@@ -101,7 +101,7 @@ DATABASES["default"] |= {
 DATABASES["default"]["OPTIONS"] = session.options_for_engine(
     DATABASES["default"]["OPTIONS"], pooled=False, hosts=DATABASES["default"]["HOST"]
 )
-# Web requests only (web.py): a slow page does not keep the database busy. 0: no limit.
+# Limits the time that a web request can keep the database busy (web.py). 0 means no limit.
 WEB_STATEMENT_SECONDS = env.seconds("WEB_STATEMENT_SECONDS", 15.0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -138,14 +138,14 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": env.log_format()}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    # At INFO these log each batch and each HTTP call.
+    # At INFO level, these loggers log each batch and each HTTP call.
     "loggers": {
         "httpx": {"level": "WARNING"},
         "tasks_app.engine.worker.task": {"level": "WARNING"},
     },
 }
 
-# Traces. Without an endpoint, OpenTelemetry is not imported.
+# Traces. OpenTelemetry is only imported if an endpoint is set.
 if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
     from . import tracing
 
@@ -163,7 +163,7 @@ DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "punctual@localhost")
 _origin = f"{_public.scheme}://{_public.netloc}" if _public else ""
 PUNCTUAL = {
     "REDIS_URL": REDIS_URL,
-    # Which installation this is, and which region of it.
+    # The name of this installation, and its region.
     "ENVIRONMENT": env.text("PUNCTUAL_ENVIRONMENT"),
     "DATABASE_ADDRESSES": env.networks("PUNCTUAL_DATABASE_ADDRESSES", ""),
     "SITE": env.text("SITE"),
@@ -174,7 +174,7 @@ PUNCTUAL = {
     "BACKUP_URLS": env.listed("BACKUP_URLS", ""),
     "BACKUP_SPOOL": env.text("BACKUP_SPOOL") or str(env.home() / "spool"),
     "BACKUP_DATABASE_URL": env.text("BACKUP_DATABASE_URL"),
-    # Addresses in links, and addresses that are called.
+    # Addresses for links, and addresses of other systems.
     "CONSOLE_URL": f"{_origin}/admin/" if _origin else "",
     "API_URL": env.text("PUNCTUAL_API_URL") or (f"{_origin}/api/v1" if _origin else ""),
     "LOG_URL": env.text("PUNCTUAL_LOG_URL"),
@@ -189,7 +189,7 @@ PUNCTUAL = {
     "AUDIT_KEYS": env.listed("PUNCTUAL_AUDIT_KEYS", ""),
     "AUDIT_KEYS_FILE": env.text("PUNCTUAL_AUDIT_KEYS_FILE"),
     "AUDIT_ANCHOR_URLS": env.listed("PUNCTUAL_AUDIT_ANCHOR_URLS", ""),
-    # Numbers that PUNCTUAL_… variables override; their defaults are in tasks_app/conf.
+    # Numbers that can be set with PUNCTUAL_… variables. Their defaults are in tasks_app/conf.
     **env.numbers(
         "PUNCTUAL_",
         "DISPATCH_LEASE_SECONDS",
@@ -211,7 +211,7 @@ ARTICLES = {
 STOCK = {
     "STOCK_URL": env.text("STOCK_URL"),
     "STOCK_TOKEN": env.text("STOCK_TOKEN"),
-    **env.texts("STOCK_", "ROUND", "ROUND_SECONDS"),  # ROUND_SECONDS is refused, with its replacement
+    **env.texts("STOCK_", "ROUND", "ROUND_SECONDS"),  # ROUND_SECONDS is rejected with a hint at its replacement
     **env.numbers("STOCK_", "WINDOW_SECONDS", "TIMEOUT_SECONDS", "RETRY_MAX_SECONDS", "RATE"),
     **env.whole_numbers("STOCK_", "BURST", "CONCURRENCY", "BATCH_MAX"),
 }

@@ -1,4 +1,4 @@
-"""What `celery -A django_punctual` starts: a beat or a worker of Punctual, in any Django project.
+"""The Celery app for `celery -A django_punctual`, which starts a beat or a worker of Punctual in any Django project.
 
 The beat scans the database for due tasks in `tasks_app/engine/beat/dispatcher.py`, which `engine/beat/process.py` runs
 in place of Celery's own schedule. The worker runs published batches in `tasks_app/engine/worker/executor.py`.
@@ -35,14 +35,14 @@ NO_REDIS = (
 
 @setup_logging.connect
 def keep_django_logging(loglevel: int | str = logging.WARNING, format: str = "", **_: object) -> None:
-    """Django's LOGGING is the one logging configuration. Only if it gives the root logger no handler, log to stderr as
-    Celery would: Celery's own loggers have a handler that drops everything."""
+    """Django's LOGGING setting configures logging. If it gives the root logger no handler, log to stderr as Celery
+    would, because Celery's own loggers have a handler that drops everything."""
     if not logging.getLogger().handlers:
         logging.basicConfig(level=loglevel, format=format or None)
 
 
 def _set_up() -> None:
-    # `celery` has its own folder on the path, and the project's only while it imports this module.
+    # `celery` has its own folder on the path, and the project's folder only while it imports this module.
     sys.path.insert(0, os.getcwd())
     if not os.environ.get("DJANGO_SETTINGS_MODULE"):
         raise SystemExit(f"celery: {NO_SETTINGS}")
@@ -66,8 +66,8 @@ def _set_up() -> None:
 
 
 def _quieten_celery() -> None:
-    """Celery logs two lines for every message, also for canaries, and neither names the tasks: `batch.done` replaces
-    them. A project that wants them sets the loggers' level."""
+    """Celery logs two lines for every message, including canaries, and neither names the tasks. `batch.done` replaces
+    them. To see them anyway, set the level of these loggers."""
     for name in ("celery.worker.strategy", "celery.app.trace"):
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
@@ -75,7 +75,7 @@ def _quieten_celery() -> None:
 
 
 def _what_is_missing(error: Exception) -> str | None:
-    """An app of the project that isn't there, or isn't installed; None if the error is about something else."""
+    """The message about an app that is missing or not installed, or None for other errors."""
     if found := _NOT_INSTALLED.match(str(error)):
         return _not_installed(found[1])
     if not isinstance(error, ImportError):

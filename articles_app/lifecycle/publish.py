@@ -1,4 +1,4 @@
-"""publish: approved articles go live, once each, at their own publish time."""
+"""publish: approved articles go live once, at their publish time."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -24,7 +24,7 @@ class Published(NamedTuple):
 
 
 # Rows are locked in order of id, so two batches, or a batch and a bulk edit, cannot deadlock. The guard reads the rows
-# after they are locked, so an edit that committed before is seen. A second publish of an article matches no row.
+# after they are locked, so it sees all edits that were committed before. A second publish matches no row.
 _PUBLISH_DUE = """
 WITH locked AS MATERIALIZED (
     SELECT id, status, publish_time FROM article WHERE id = ANY (%(ids)s) ORDER BY id FOR NO KEY UPDATE
@@ -47,7 +47,7 @@ FROM locked LEFT JOIN moved USING (id)
 
 
 def publish_due(article_ids: Collection[int], *, actor: str = SCHEDULER) -> dict[int, Published]:
-    """Publish the approved articles whose publish time has come, in one statement. Unknown ids are left out."""
+    """Publish the approved articles whose publish time has passed, in one statement. Unknown ids are left out."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_PUBLISH_DUE, {"ids": list(article_ids), "actor": actor})
@@ -59,7 +59,7 @@ def publish_due(article_ids: Collection[int], *, actor: str = SCHEDULER) -> dict
 
 
 def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> Moved:
-    """Publish an approved article at once, by hand. Its publish time becomes now."""
+    """Publish an approved article immediately at a person's request. Its publish time becomes now."""
     with transaction.atomic():
         try:
             moved = move(
@@ -81,7 +81,7 @@ def publish_now(article_id: int, *, actor: str, revision: int | None = None) -> 
 
 
 def _schedule_offline(times: dict[int, datetime | None]) -> None:
-    """The offline task is created when the article goes live: before that it would have nothing to do."""
+    """Create the offline task when the article goes live. Before that, it would have nothing to do."""
     tasks = [{"key": id_, "at": at} for id_, at in sorted(times.items()) if at is not None]
     if tasks:
         ensure_many(OFFLINE, tasks)

@@ -33,8 +33,8 @@ from .request import Request, Unit
 from .shards import shards_of
 from .turns import hand_on_turns, move_turns, queue_again
 
-# In each round another transaction changed the unit and committed. After several in a row something rewrites it all the
-# time; then the caller's own change must roll back, not be half done.
+# Each round means that another transaction has changed the unit and committed. After this many rounds, the caller's
+# transaction must roll back, because its change must not be half done.
 ROUNDS = 10
 SYSTEM = "system"
 _Pairs = Sequence[tuple[Request, CurrentRow]]
@@ -42,19 +42,19 @@ BOUND = Lately()  # tenants that have quotas to be counted
 
 
 class _Verb(NamedTuple):
-    """One way to schedule: how it decides about a unit by its current row, and how it writes."""
+    """One way to schedule: how to decide about a unit's current row, and how to write the change."""
 
     decide: Callable[[CurrentRow | None], Outcome]
-    mostly_new: bool = False  # insert first, and read only the rows that were in the way
+    mostly_new: bool = False  # insert first, and only read the rows that were in the way
     by_idem_key: bool = False  # a row with the request's idem_key is the answer, in any state
     repeats: bool = False  # a unit may be given twice in one call: the first one counts
-    bound: bool = True  # by the quotas of tenants
-    # The successor of a row is its copy with another time. False: it is as the request says, so the past is not read.
+    bound: bool = True  # quotas of tenants apply
+    # A new row is a copy of the old one with a new time. If False, it comes from the request, and the past is not read.
     copies: bool = True
 
 
 def schedule(requests: Sequence[Request]) -> list[Scheduled]:
-    """Schedule each unit unless it is live already; the new row replaces a finished one."""
+    """Schedule each unit unless it is already live. The new row replaces a finished one."""
     if type(requests) is Alike:
         return _schedule_alike(requests) or schedule(requests.one_by_one())
     if len(requests) != 1 or not _fits_single_row(requests[0]):
@@ -65,7 +65,7 @@ def schedule(requests: Sequence[Request]) -> list[Scheduled]:
 
 
 def schedule_unbound(requests: Sequence[Request]) -> list[Scheduled]:
-    """schedule without quotas: for tasks that belong to a run that has happened."""
+    """schedule without quotas, for tasks that belong to a run that has already taken place."""
     return _apply(requests, _SCHEDULE._replace(bound=False), SYSTEM)
 
 
@@ -80,7 +80,7 @@ def hasten(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
 
 
 def ensure(requests: Sequence[Request], by: str = SYSTEM) -> list[Scheduled]:
-    """From now on each unit will run: like reschedule, but a unit that succeeded is scheduled again."""
+    """Make sure that each unit runs: like reschedule, but a unit that succeeded is scheduled again."""
     return _edit(requests, _ENSURE, by)
 
 
@@ -102,7 +102,7 @@ def _answer_single(request: Request) -> Scheduled | None:
 
 
 def _edit(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:
-    """A single unit that keeps its payload is edited by one statement; the others, and if that fails, in rounds."""
+    """Edit a single unit that keeps its payload with one statement. If that fails, and for all others, use rounds."""
     if len(requests) == 1 and requests[0].payload is None:
         row, answer = edit_alone(requests[0], verb.decide, by)
         if row is None:
@@ -113,12 +113,12 @@ def _edit(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:
 
 
 def _edit_unknown(request: Request, verb: _Verb, by: str) -> Scheduled | None:
-    """Edit a unit that has no live row; None if it needs a round."""
+    """Edit a unit that has no live row. Returns None if it needs a round."""
     row = _past_rows([request.unit]).get(request.unit)
     if row is None:
         return _insert_unknown([request]).get(request.unit)
     if verb.decide(row) is Outcome.IGNORED:
-        # The row whose lock we waited for may have got a successor, which only a new statement sees.
+        # The row that we waited for may have been replaced meanwhile, which only a new statement sees.
         return None if _lock_current([request]) else Scheduled(Outcome.IGNORED, row.id)
     try:
         with atomic():  # a restored row must stay in the past if the edit is refused
@@ -130,7 +130,7 @@ def _edit_unknown(request: Request, verb: _Verb, by: str) -> Scheduled | None:
 
 
 def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]:
-    """Write, read again what other transactions changed, and decide again, until every request has its answer."""
+    """Decide and write until every request has an answer. Each round reads units again that others have changed."""
     answers: dict[Unit, Scheduled] = {}
     first: dict[Unit, Request] = {}
     for request in requests:
@@ -166,13 +166,13 @@ def _in_order(
 
 
 def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Scheduled]:
-    """Lock the current rows, decide for each unit, write. Units that another transaction changed stay unanswered."""
+    """Lock the current rows, decide for each unit, and write. Units that another transaction changed get no answer."""
     answers = _seen_before(requests) if verb.by_idem_key else {}
     requests = [r for r in requests if r.unit not in answers]
     rows = _lock_current(requests)
     if verb.copies:
         rows |= _past_rows([r.unit for r in requests if r.unit not in rows])
-    new: list[Request] = []  # units without a row: every verb creates them
+    new: list[Request] = []  # units without a row, which every verb creates
     todo: dict[Outcome, list[tuple[Request, CurrentRow]]] = {}
     for request in requests:
         row = rows.get(request.unit)
@@ -181,11 +181,11 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
         else:
             todo.setdefault(verb.decide(row), []).append((request, row))
     if returning := [row.id for _, row in todo.get(Outcome.CREATED, ()) if row.past]:
-        # The next round finds them live, and replaces them like others.
+        # The next round finds these rows live, and replaces them like any others.
         bring_back(returning)
         todo[Outcome.CREATED] = [pair for pair in todo[Outcome.CREATED] if not pair[1].past]
     as_it_is = [(outcome, *pair) for outcome in (Outcome.EXISTS, Outcome.IGNORED) for pair in todo.get(outcome, ())]
-    # The row whose lock we waited for may have got a successor, which only a new statement sees: for the next round.
+    # A row that we waited for may have been replaced meanwhile, which only a new statement sees: leave it for a round.
     succeeded = _lock_current([request for _, request, row in as_it_is if row.past])
     answers |= {
         request.unit: Scheduled(outcome, row.id) for outcome, request, row in as_it_is if request.unit not in succeeded
@@ -200,8 +200,8 @@ def _round(requests: list[Request], verb: _Verb, by: str) -> dict[Unit, Schedule
 
 
 def _left_out_by_quota(requests: Sequence[Request], verb: _Verb) -> set[Unit]:
-    """Units without an answer that should have got a row, and have none now: a quota left them out. The successor of an
-    earlier task is not among them: that task was restored from the past, or changed by another transaction."""
+    """Units without an answer and without a row, which a quota left out. Units with an earlier task are not included:
+    that task was restored from the past, or changed by another transaction."""
     seen = _seen_before(requests) if verb.by_idem_key else {}
     units = [request.unit for request in requests if request.unit not in seen]
     rows = _lock_current([request for request in requests if request.unit not in seen])
@@ -211,9 +211,9 @@ def _left_out_by_quota(requests: Sequence[Request], verb: _Verb) -> set[Unit]:
 
 
 def _insert_unknown(requests: Sequence[Request]) -> dict[Unit, Scheduled]:
-    """Insert units that were found nowhere, and search the past once more: since the first search another transaction
-    may have scheduled one, which ran and was moved there. After our insert that can't happen any more. If one is found,
-    none is answered, and the next round decides."""
+    """Insert units that were not found, and then search the past again. Since the first search, another transaction may
+    have scheduled one of them, which ran and was moved there. After the insert this can't happen any more. If a unit is
+    found, none of them gets an answer, and the next round decides."""
     if not requests:
         return {}
     try:
@@ -262,7 +262,7 @@ def _move(pairs: _Pairs) -> dict[Unit, Scheduled]:
 
 
 def _replace(pairs: _Pairs, outcome: Outcome, by: str, verb: _Verb) -> dict[Unit, Scheduled]:
-    """Replace the old rows by new ones: all of them, or none if something is in the way."""
+    """Replace the old rows with new ones: all of them, or none if one can't be replaced."""
     if not pairs:
         return {}
     hand_on = [verb.copies and row.status != Status.SUCCESS for _, row in pairs]
@@ -283,7 +283,7 @@ def _replace(pairs: _Pairs, outcome: Outcome, by: str, verb: _Verb) -> dict[Unit
     except _InTheWay:
         if len(pairs) == 1:
             return {}
-        # One of them is in the way, perhaps of another (one idem_key for two units): each by itself.
+        # One of them is in the way, perhaps of another one (two units with the same idem_key): try each by itself.
         return {unit: answer for pair in pairs for unit, answer in _replace([pair], outcome, by, verb).items()}
     return answers
 
@@ -311,7 +311,7 @@ def _insert_successors(pairs: _Pairs, bound: bool) -> dict[Unit, Scheduled]:
 
 
 def _fits_single_row(request: Request) -> bool:
-    """Whether insert_task will probably do. If it does not, only its time is lost."""
+    """Whether insert_task will probably be enough. If it isn't, only the time for one statement is lost."""
     if request.idem_key is not None or may_concern([request.unit]):
         return False
     tenant, _, _ = request.unit
@@ -319,14 +319,14 @@ def _fits_single_row(request: Request) -> bool:
 
 
 def _note_bound(unit: Unit) -> None:
-    """The tenant has quotas: for a while its tasks are scheduled in rounds from the start."""
+    """Remember that the tenant has quotas, so that its tasks use rounds from the start for a while."""
     tenant, _, _ = unit
     BOUND.note(tenant)
 
 
 def _schedule_alike(many: Alike) -> list[Scheduled]:
-    """New units column by column, the others request by request. Returns nothing, and writes nothing, if that is not
-    possible. An error in a later part rolls the earlier ones back, even if the caller's transaction continues."""
+    """Insert new units as columns, and schedule the others by request. Returns and writes nothing if this is not
+    possible. An error in a later part rolls back the earlier parts, even if the caller's transaction continues."""
     if not _fits_single_row(many.like):
         return []
     with atomic(savepoint=False):
@@ -344,8 +344,8 @@ def _schedule_alike(many: Alike) -> list[Scheduled]:
 def _insert(
     requests: Iterable[Request], replaces: Mapping[Unit, int] | None = None, *, bound: bool = True
 ) -> dict[Unit, Scheduled]:
-    """Insert new rows, in the order in which all callers insert. Units that have a current row stay unanswered, and so
-    do those that a tenant's quota forbids if the caller is `bound` by it."""
+    """Insert new rows, in the same order as all callers. Units that have a current row get no answer, and neither do
+    units that exceed a tenant's quota if the caller is `bound` by it."""
     requests = sorted(requests, key=lambda request: request.unit[::-1])
     if not requests:
         return {}
@@ -400,7 +400,7 @@ def _texts(values: Iterable[str]) -> TextArray:
     return utf8_array([value.encode() for value in values])
 
 
-# Columns that mostly differ from task to task.
+# Columns whose values usually differ from task to task.
 _BINARY: dict[str, Callable[[Any], object]] = {"payload": _texts, "at": instant_array}
 
 
@@ -411,8 +411,8 @@ def _insert_keyed(
     *,
     bound: bool,
 ) -> dict[Unit, Scheduled]:
-    """Insert, and only then search the past for rows with one of the keys; their units stay unanswered. In the other
-    order a row that is moved to the past between the two statements would be seen by neither."""
+    """Insert, and only then search the past for rows with one of the keys. Their units get no answer. In the other
+    order, neither statement would see a row that is moved to the past between them."""
     held: dict[tuple[str, str], int] = {}
     try:
         with atomic():

@@ -100,25 +100,25 @@ class TaskFields(OurModel):
 
     @property
     def live(self) -> bool:
-        """Whether it is due, waits, runs or is away."""
+        """Whether the task is due, waiting, running or away."""
         return is_live(self.status, self.due_at is not None)
 
     @property
     def manual(self) -> bool:
-        """Whether a person triggered this instance of a job, not its schedule."""
+        """Whether a person, and not the schedule, triggered this run of a job."""
         return self.job is not None and self.biz_key.startswith(manual_key(self.job))
 
     @property
     def again(self) -> bool:
-        """Whether a backfill ran this firing of a job again."""
+        """Whether a backfill repeated this firing of a job."""
         return self.job is not None and self.biz_key.startswith(again_key(self.job))
 
 
 class ScheduleTask(TaskFields):
     """Live tasks, and those that finished within KEEP_LIVE_SECONDS: the rows that the engine reads and writes."""
 
-    # Scans find a waiting task at entry_at, which only an INSERT writes, or, if it waits again or is claimed by type,
-    # at wait_at. A trigger sets wait_at whenever due_at is written. A first claim and a settle write no index.
+    # Scans find a waiting task by entry_at, which only an INSERT writes. If the task waits again or is claimed by type,
+    # they find it by wait_at, which a trigger sets whenever due_at changes. A first claim and a settle change no index.
     entry_at = models.DateTimeField(null=True, help_text="What due_at was when it was new, if that was yet to come.")
     wait_at = models.DateTimeField(null=True, help_text="What due_at is, unless it waits at its entry.")
 
@@ -137,22 +137,22 @@ class ScheduleTask(TaskFields):
                 name="punctual_task_wait",
                 condition=Q(wait_at__isnull=False, limited=False),
             ),
-            # An index of its own, so that scans of other tasks do not read a backlog that a limit holds. It includes
-            # the tenant, so that a million of them can be counted without reading their rows.
+            # A separate index, so that scans of other tasks do not read a backlog that is held by a limit. It includes
+            # the tenant, so that a million tasks can be counted without reading their rows.
             models.Index(
                 fields=["task_type", "lane", "wait_at"],
                 include=["tenant"],
                 name="punctual_task_wait_limited",
                 condition=Q(wait_at__isnull=False, limited=True),
             ),
-            # Rolling tasks without a limit. Few types roll, so few claims pay for it.
+            # Rolling tasks without a limit. Few types roll, so few claims maintain this index.
             models.Index(
                 fields=["task_type", "tenant", "wait_at"],
                 name="punctual_task_wait_rolling",
                 condition=Q(wait_at__isnull=False, limited=False, repeat_after__isnull=False),
             ),
             models.Index(fields=["job", "fire_time"], name="punctual_task_job", condition=Q(job__isnull=False)),
-            # Failed tasks that wait. A success changes error_code only if the try before had failed.
+            # Failed tasks that wait. A success changes error_code only if the previous attempt failed.
             models.Index(
                 fields=["task_type", "tenant"],
                 name="punctual_task_wait_failing",
@@ -193,7 +193,7 @@ class ScheduleTask(TaskFields):
 
 
 class PastFields(TaskFields):
-    """With the columns that are written when a task moves to the past."""
+    """A task with the columns that are written when it moves to the past."""
 
     retention = models.CharField(max_length=20, db_collation="C", help_text="The class in which it is kept.")
     worker = models.CharField(max_length=200, null=True, help_text="Who ran it last.")
@@ -203,7 +203,7 @@ class PastFields(TaskFields):
 
 
 class PastTask(PastFields):
-    """Finished tasks, in partitions by retention class and day, which are dropped whole. Rows here never change."""
+    """Finished tasks, partitioned by retention class and day. Rows never change, and partitions are dropped whole."""
 
     class Meta:
         db_table = "punctual_past"

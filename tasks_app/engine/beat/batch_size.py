@@ -1,4 +1,4 @@
-"""How many tasks of a type go into one batch: about BATCH_TARGET_MS of work by its recent mean."""
+"""How many tasks of a type go into one batch: about BATCH_TARGET_MS of work, by the type's recent mean."""
 
 import time
 from math import ceil
@@ -9,42 +9,42 @@ from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.sql import run
 
 _REFRESH_SECONDS = 0.1
-# At the end of a batch its threads wait for the slowest one, so theirs are longer. Measured with 32 threads and calls
-# of 20 ms: 0.79 of what a bare thread pool does at 200 ms a batch, 0.9 at 500.
+# At the end of a batch its threads wait for the slowest one, so batches for threads are longer. With 32 threads and
+# calls of 20 ms, 200 ms per batch reached 0.79 of the speed of a bare thread pool, and 500 ms reached 0.9.
 _THREADED = 2.5
 
 
 class BatchSizes:
     def __init__(self) -> None:
-        # Until a type has figures, a batch keeps each of its threads busy once.
+        # Until a type has figures, a batch has one task for each of its threads.
         first = {one.name: most_of(one, max(one.concurrency, conf().BATCH_UNSEEN)) for one in REGISTRY}
         self._sizes = {name: size for name, size in first.items() if size != conf().BATCH_UNSEEN}
-        self._paces: dict[str, float] = {}  # microseconds that a task takes
+        self._paces: dict[str, float] = {}  # microseconds per task
         self._read_at = float("-inf")
-        self.way: float | None = None  # seconds from the claim to the start, of the type that was fastest lately
+        self.way: float | None = None  # seconds from claim to start, of the type that was fastest recently
 
     @property
     def sizes(self) -> dict[str, int]:
         return self._sizes
 
     def within(self, seconds: float) -> dict[str, int]:
-        """The same, for batches of no more work than fits into so many seconds."""
+        """The sizes of batches that take no longer than this many seconds."""
         return self._sizes | {
             name: min(self._sizes[name], _allowed(name, int(seconds * 1_000_000 / max(pace, 0.1))))
             for name, pace in self._paces.items()
         }
 
     def begin(self) -> None:
-        """Read the figures unless they were: a beat that has just come knows what the others have learnt.
+        """Read the figures that other beats have collected, unless this was already done.
 
-        Of a type that no recent batch knows, those of the last day: it may have been quiet for hours.
+        A type without a recent batch uses the figures of the last day, because it may have been idle for hours.
         """
         if self._read_at == float("-inf"):
             self._learn("pace_before")
             self.refresh()
 
     def note(self, claimed_types: set[str]) -> None:
-        """Called after a claim: read the figures again if it is time to, and at once for a type without any."""
+        """Called after a claim: read the figures again if they are old, and at once for a type without figures."""
         unseen = not claimed_types <= self._sizes.keys()
         if unseen or time.monotonic() - self._read_at >= _REFRESH_SECONDS:
             self.refresh()
@@ -67,15 +67,15 @@ class BatchSizes:
 def _allowed(task_type: str, size: int) -> int:
     handler = REGISTRY.get(task_type)
     if task_type == HTTP_CALLBACK:
-        # Slow receivers keep connections busy, and no worker: there may be a call for each connection.
+        # Slow receivers occupy connections, not workers, so there can be one call for each connection.
         size = max(size, conf().CALLBACK_CONNECTIONS)
     return max(1, size if handler is None else most_of(handler, size))
 
 
 def most_of(handler: Handler, size: int) -> int:
-    """So many, in whole rounds of the handler's threads, as far as it allows so many in a batch."""
+    """The size, rounded up to whole rounds of the handler's threads, up to its maximum."""
     most = min(handler.batch_max or conf().BATCH_MAX, conf().BATCH_MAX)
-    # A round that is not full takes as long as a full one: 150 calls in 32 threads as long as 160.
+    # A round that is not full takes as long as a full one: 150 calls in 32 threads take as long as 160.
     rounds = ceil(size / handler.concurrency) * handler.concurrency
     return min(most, rounds if handler.concurrency > 1 else size)
 

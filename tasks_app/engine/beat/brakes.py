@@ -1,4 +1,4 @@
-"""The brakes of a beat: lanes that a safeguard paused give nothing, and slowed ones this beat's part of their rate."""
+"""Safeguards' holds on lanes: a paused lane is not claimed, and a slowed one only at this beat's part of the rate."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,16 +11,16 @@ from tasks_app.lifecycle.claim import ClaimedBatch, LaneShare, LaneView
 
 class Brakes:
     def __init__(self) -> None:
-        self._permits: dict[str, float] = {}  # tasks that a slowed lane may start now; below 0: it had more than that
+        self._permits: dict[str, float] = {}  # tasks that a slowed lane may start now; negative after it claimed more
         self._filled_at: dict[str, float] = {}  # by the monotonic clock
 
     def applied(self, lanes: Iterable[LaneView], rates: Mapping[str, float], part: float) -> list[LaneView]:
-        """A lane that may start nothing now has no slots, as a paused one: it is looked at again soon enough."""
+        """A lane without a permit has no slots, like a paused lane. The next scan checks it again."""
         self._fill({lane: rate * part for lane, rate in rates.items()})
         return [replace(view, slots=0) if self._permits.get(view.lane, 1.0) < 1 else view for view in lanes]
 
     def limited(self, shares: Sequence[LaneShare], shards: int) -> list[LaneShare]:
-        """No more rows than there are permits, but for what it takes to ask all shards alike: that is made up for."""
+        """Ask for as many rows as there are permits, rounded up for each shard. Later claims make up for the excess."""
         return [
             replace(share, rows_per_shard=min(share.rows_per_shard, ceil(self._permits[share.lane] / shards)))
             if share.lane in self._permits
@@ -34,7 +34,7 @@ class Brakes:
                 self._permits[batch.lane] -= batch.size
 
     def _fill(self, rates: Mapping[str, float]) -> None:
-        """What was never slowed begins with nothing, and a bucket holds what flows in between two looks."""
+        """Fill the buckets. A new bucket is empty, and holds what flows in between two scans."""
         now = time.monotonic()
         filled = {}
         for lane, rate in rates.items():

@@ -1,11 +1,10 @@
-"""Crowded lanes: where more is due than workers take, tenants share what there is, by weight.
+"""Contended lanes: if a lane has a backlog, its tenants share the workers by weight.
 
-A lane is claimed in order of due time as long as nobody waits for long. Once a backlog stays, the beat looks whose the
-due tasks are: first it claims those of tenants that have few and have not had more than the others. The rest goes in
-order of due time as before, as long as that is fair; if a tenant falls behind its share, its tasks are chosen
-(`core/crowd.py`). What comes due is read as it does; what was due before is walked through, for a small part of the
-beat's time. It changes nothing of a task: what is due stays where it is, so a beat that dies takes nothing with it but
-its account.
+Without a backlog, a lane is claimed in order of due time. With a backlog, the beat first claims the tasks of tenants
+that have only a few of them and haven't exceeded their share. It claims the rest in order of due time, unless a tenant
+falls behind its share: then it chooses that tenant's tasks (`core/crowd.py`). Tasks that become due are read as they
+do, and the backlog is read in steps that take a small part of the beat's time. Reading changes no task, so a beat that
+dies only loses its own counts.
 """
 
 import time
@@ -20,23 +19,23 @@ from tasks_app.core.tenants import USUAL_WEIGHT
 from tasks_app.lifecycle.claim import ClaimedBatch, DueRead, LaneShare, Stretch, claim_chosen, claim_in_order, read_due
 from tasks_app.models import Tenant
 
-# Rows of all shards together that one look reads, at most: of what came due, of what was due before, and of what a
-# tenant has next.
+# The maximum number of rows that one scan reads from all shards: newly due tasks, the backlog, and the next tasks of a
+# tenant.
 FRESH_ROWS = 16_000
 WALK_ROWS = 8_000
 NEXT_ROWS = 8_000
-NEXT_TENANTS = 20  # for which is read at once, at most
-# A signal says that something came; what was scheduled long ago comes due without one.
+NEXT_TENANTS = 20  # whose next tasks one scan reads, at most
+# Tasks that were scheduled long ago become due without a signal, so newly due tasks are also read at this interval.
 FRESH_SECONDS = 0.1
-# After each step of the walk, so many times as long as it took. The first walk is to find who waits behind the backlog;
-# the next ones, what was committed where everything had been read, and who has not much any more.
+# The walk pauses after each step for this many times the step's duration. The first walk finds the tenants behind the
+# backlog. Later walks find tasks that were committed after their place was read, and tenants with few tasks left.
 FIRST_PAUSE, PAUSE = 20, 50
-# A task may be committed after the moment at which it is due: so what came due lately is read again, the last seconds
-# of it, or less if much did.
+# A task can be committed after its due time, so the most recent seconds are read again, or less if many tasks became
+# due.
 OVERLAP_SECONDS = 2.0
 OVERLAP_LEAST_SECONDS = 0.05
 OVERLAP_ROWS = 2_000
-MOST_ROWS = 1_000_000  # of a shard, at once: all that is due at the same moment
+MOST_ROWS = 1_000_000  # of a shard, in one read: all tasks with the same due time
 MISSED_SECONDS = 1.0
 WEIGHTS_SECONDS = 2.0
 
@@ -44,7 +43,7 @@ _OLDEST = datetime(1, 1, 1, tzinfo=UTC)
 
 
 class Crowds:
-    """The lanes in which tenants share, as this beat sees them."""
+    """The contended lanes of this beat."""
 
     def __init__(self, dispatcher: str) -> None:
         self._dispatcher = dispatcher
@@ -64,18 +63,18 @@ class Crowds:
         self._lanes.clear()
 
     def wake(self) -> None:
-        """A signal came: something may be due that was not read."""
+        """After a signal: there may be newly due tasks that have not been read."""
         for here in self._lanes.values():
             here.woken = True
 
     def shared(self, lane: str) -> bool:
-        """Whether a tenant has much in it, and others wait: then few tasks of others may go before its batches."""
+        """Whether a tenant has many tasks while others wait. Then only a few tasks may go before its batches."""
         return bool(self._lanes[lane].crowd.heavy)
 
     def light(
         self, lane: str, most: int, batches: int, sizes: Mapping[str, int], shards: Mapping[int, int]
     ) -> list[ClaimedBatch]:
-        """Look who is there, and claim what is due of tenants that have few."""
+        """Read the lane, and claim the due tasks of tenants that have only a few."""
         here = self._lanes[lane]
         here.read(list(shards))
         ids = here.crowd.light(most)
@@ -88,7 +87,7 @@ class Crowds:
     def next(
         self, lane: str, most: int, batches: int, sizes: Mapping[str, int], shards: Mapping[int, int]
     ) -> list[ClaimedBatch]:
-        """Claim of the tenants that are behind their share; nothing if none is."""
+        """Claim tasks of the tenants that are behind their share, if there are any."""
         crowd = self._lanes[lane].crowd
         ids = crowd.next(most)
         if not ids:
@@ -97,14 +96,14 @@ class Crowds:
         claimed = self._claim(self._lanes[lane], ids, batches, sizes, shards)
         left = [id_ for id_ in ids if crowd.keeps(id_)]
         if len(claimed) >= batches:
-            # No room for all of them: they stay, unless nothing of their tenant was to be had.
+            # There was no room for all of them. The rest stay, unless no task of their tenant could be claimed.
             served = {whose[id_] for id_ in whose.keys() - set(left)}
             left = [id_ for id_ in left if whose[id_] not in served]
         crowd.drop(left)
         return claimed
 
     def in_order(self, share: LaneShare, sizes: Mapping[str, int], shards: Mapping[int, int]) -> list[ClaimedBatch]:
-        """Claim what was due first, and note whose it was."""
+        """Claim in order of due time, and charge the tenants for it."""
         crowd = self._lanes[share.lane].crowd
         claimed = claim_in_order(share, sizes, self._dispatcher, shards, with_ids=crowd.keeps_any)
         batches = claimed.batches
@@ -124,16 +123,16 @@ class Crowds:
 
 
 def _cost(batch: ClaimedBatch, sizes: Mapping[str, int]) -> float:
-    """Of one task, in full batches of its type: all of these take about as long."""
+    """The cost of one task in full batches. Full batches of every type take about the same time."""
     return 1 / max(sizes.get(batch.task_type, batch.size), batch.size)
 
 
 @dataclass(slots=True)
 class _Place:
-    """How far the shards were read, for one purpose."""
+    """How far each shard has been read, for one purpose."""
 
     since: dict[int, datetime] = field(default_factory=dict)
-    most: dict[int, int] = field(default_factory=dict)  # where more are due at one moment than are read at a time
+    most: dict[int, int] = field(default_factory=dict)  # if more tasks have the same due time than one read returns
 
     def of(self, shards: Iterable[int]) -> dict[int, datetime]:
         return {shard: self.since.get(shard, _OLDEST) for shard in shards}
@@ -142,13 +141,13 @@ class _Place:
         return {shard: self.most.get(shard, least) for shard in shards}
 
     def passed(self, stretch: Stretch, asked: Mapping[int, int], since: datetime) -> bool:
-        """Note how far it came; whether it came to the end of what is due."""
+        """Note how far the read got. Returns whether it reached the end of the due tasks."""
         shard = stretch.shard
         if stretch.upto is None or stretch.seen < asked[shard]:
             self.most.pop(shard, None)
             return True
         if stretch.upto <= since:
-            self.most[shard] = min(2 * asked[shard], MOST_ROWS)  # all due at one moment
+            self.most[shard] = min(2 * asked[shard], MOST_ROWS)  # all have the same due time
         else:
             self.most.pop(shard, None)
         self.since[shard] = stretch.upto
@@ -156,38 +155,37 @@ class _Place:
 
 
 class _Walk:
-    """Once through all that is due: what was seen of whom."""
+    """One walk through all due tasks, counted by tenant."""
 
     def __init__(self, many: Iterable[str] = ()) -> None:
         self.place = _Place()
         self.ended: set[int] = set()  # shards
-        self.many = frozenset(many)  # tenants that had many when it began
+        self.many = frozenset(many)  # tenants with many tasks when the walk began
         self.seen: Counter[str] = Counter()
-        self.met: dict[str, set[int]] = {}  # tenants that were not known to have many, and their tasks
-        self.first: dict[str, float] = {}  # the earliest moment at which something of this tenant was due
+        self.met: dict[str, set[int]] = {}  # the tasks of all other tenants
+        self.first: dict[str, float] = {}  # the earliest due time of each tenant
 
 
 class _Lane:
-    """What was read of one lane."""
+    """The state of reading one lane."""
 
     def __init__(self, lane: str) -> None:
         self.lane = lane
         self.crowd = Crowd()
         self.woken = True
         self._fresh = _Place()
-        self._fresh_at = float("-inf")  # these, too
+        self._fresh_at = float("-inf")
         self._walk = _Walk()
         self._walk_at = float("-inf")
         self._pause = FIRST_PAUSE
-        self._first: dict[str, float] = {}  # as in a walk, by the last one
-        self._next: dict[str, _Place] = {}  # by tenant that has many and was behind: where to go on
+        self._first: dict[str, float] = {}  # of the last walk
+        self._next: dict[str, _Place] = {}  # where to continue for tenants with many tasks that were behind
         self._overlap = OVERLAP_SECONDS
         self._missed: dict[int, float] = {}  # since when
         self._weighed_at = float("-inf")
 
     def read(self, shards: list[int]) -> None:
-        """What was due before, a step; what came due since the last look; and what comes next of tenants that are
-        behind."""
+        """Read one step of the backlog, the newly due tasks, and the next tasks of tenants that are behind."""
         now = time.monotonic()
         if now >= self._walk_at and not self.crowd.is_full:
             self._step(shards)
@@ -200,8 +198,8 @@ class _Lane:
         self._weigh()
 
     def note_missed(self, asked: Iterable[int]) -> None:
-        """What was asked for and not to be had is locked by somebody, or it is over. For a moment, they are asked
-        for again."""
+        """Tasks that could not be claimed are locked by another transaction or have ended. They are requested again for
+        MISSED_SECONDS."""
         now = time.monotonic()
         self._missed = {id_: self._missed.get(id_, now) for id_ in asked if self.crowd.keeps(id_)}
         self.crowd.drop([id_ for id_, since in self._missed.items() if now - since > MISSED_SECONDS])
@@ -214,13 +212,13 @@ class _Lane:
         for one in read.stretches:
             if walk.place.passed(one, most, since[one.shard]):
                 walk.ended.add(one.shard)
-            # What comes due from the first step on is not left to the walk.
+            # Tasks that become due after the first step are read by _read_fresh.
             self._fresh.since.setdefault(one.shard, one.clock - timedelta(seconds=self._overlap))
         for whose in read.tenants:
             walk.seen[whose.tenant] += whose.seen
             walk.first[whose.tenant] = min(whose.first, walk.first.get(whose.tenant, whose.first))
-            # Of many tenants, a step meets few tasks of each, and they may be claimed before it meets more. Those that
-            # were due at the moment at which the step before it ended are met again.
+            # If there are many tenants, one step finds only a few tasks of each, which may be claimed before the next
+            # step. Tasks with the due time at which the previous step ended are found again, so this is a set.
             met = walk.met.setdefault(whose.tenant, set())
             met.update(whose.ids)
             if len(met) > LIGHT:
@@ -270,7 +268,7 @@ class _Lane:
         self._next.pop(tenant, None)
 
     def _read_next(self, tenants: list[str], shards: list[int]) -> None:
-        """From where the first of them goes on; others that lie beside it are kept along with it."""
+        """Continue at the place of the first tenant. Other tenants whose place is in that stretch are read as well."""
         places = [self._next.setdefault(one, self._begin(one, shards)) for one in tenants]
         since, most = places[0].of(shards), places[0].rows(shards, ceil(NEXT_ROWS / len(shards)))
         read = read_due(self.lane, since, most, tenants, only=True, light=MOST_ROWS)
@@ -286,10 +284,10 @@ class _Lane:
         for whose in read.tenants:
             self.crowd.fill(whose.tenant, whose.ids, whose.dues)
         if ended == len(shards) and not self.crowd.kept(tenants[0]):
-            self._note_few(tenants[0])  # nothing is left of it
+            self._note_few(tenants[0])  # no task of it is left
 
     def _begin(self, tenant: str, shards: Iterable[int]) -> _Place:
-        """Where the last walk met it first."""
+        """The tenant's earliest due time in the last walk."""
         first = self._first.get(tenant, self._walk.first.get(tenant))
         return _Place(dict.fromkeys(shards, _OLDEST if first is None else _moment(first)))
 
@@ -301,5 +299,5 @@ class _Lane:
 
 
 def _moment(due: float) -> datetime:
-    """A little before: floating-point numbers are not quite what the row says."""
+    """Two microseconds earlier, because a float rounds the timestamp of the row."""
     return datetime.fromtimestamp(due, UTC) - timedelta(microseconds=2)

@@ -1,5 +1,5 @@
-"""The gates of the types that have a limit, or are held back by a safeguard: which of them this beat serves, and when
-each opens again."""
+"""The gates of task types that have a limit or a safeguard's hold: which of them this beat serves, and when each gate
+opens again."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,11 +21,11 @@ from tasks_app.lifecycle.limited import (
     limited_types,
 )
 
-# What other beats declared is read this often at least, along with a look of the dispatcher: tasks of a type that has
-# just got a limit wait until then.
+# The limits that other beats have declared are read together with a scan, at least this often. If a type has just
+# received a limit, its tasks wait until then.
 _REFRESH_SECONDS = 2.0
-# A gate that closed is asked again after this: nobody tells that a task has ended, and a batch for every single permit
-# would cost more than the work in it.
+# A closed gate is checked again after this time. No signal announces the end of a task, and a batch for every single
+# permit would cost more than the work in it.
 _CLOSED_SECONDS = LOOKED_AT_SECONDS
 _CLOSED_MOST_SECONDS = 0.25
 
@@ -34,19 +34,19 @@ class Gates:
     def __init__(self, dispatcher: str) -> None:
         self._dispatcher = dispatcher
         self._rules = GateRules()
-        self._types: frozenset[str] = frozenset()  # that are claimed by type
+        self._types: frozenset[str] = frozenset()  # types that are claimed by type
         self._free: frozenset[str] = frozenset()  # types that once had a limit
-        self._leftover: frozenset[str] = frozenset()  # of these, those of which something was scheduled under it
+        self._leftover: frozenset[str] = frozenset()  # of these, the types that still have tasks from that time
         self._leftover_at = float("-inf")
         self._read_at = float("-inf")
         self._declared = False
         self._due: Mapping[tuple[str, str], float] = {}
         self._opens: dict[str, float] = {}  # type -> monotonic time before which its gate stays closed
-        self._held: set[tuple[str, str]] = set()  # types and lanes without tasks of suspended tenants at their head
-        self._closed_since: dict[str, float] = {}  # type -> monotonic time since which nothing came through
+        self._held: set[tuple[str, str]] = set()  # types and lanes whose first tasks belong to no suspended tenant
+        self._closed_since: dict[str, float] = {}  # type -> monotonic time since which no task was claimed
 
     def claim(self, room: Mapping[str, int], slots: int, now: float, sizes: Mapping[str, int]) -> list[ClaimedBatch]:
-        """Claim of the types that are due and whose gate is open; `room` are the batches that each lane may get."""
+        """Claim tasks of due types whose gate is open. `room` has the number of free batches of each lane."""
         wanted = self._wanted(room, now)
         if not wanted:
             return []
@@ -57,8 +57,8 @@ class Gates:
         return [batch for one in granted.values() for batch in one.batches]
 
     def _hold(self, wanted: Iterable[Wanted]) -> None:
-        """Put aside what is due first of tenants that are suspended, so that no claim steps over it: once for each
-        reading of the rules, and again for as long as all that was looked at was theirs."""
+        """Hold the first due tasks of suspended tenants, so that no claim has to skip them. This runs once after the
+        rules are read, and again as long as all tasks found belonged to such tenants."""
         pairs = {(one.task_type, one.lane) for one in wanted} - self._held if self._rules.suspended else set()
         for pair in pairs:
             if hold_limited([pair], self._rules.suspended) < HEAD:
@@ -67,8 +67,8 @@ class Gates:
     def types(self, shards: Mapping[int, object], total: int) -> list[str]:
         """The limited types that belong to these shards, of which there are `total`.
 
-        By the setting, since that is where signals go; and by the number of shards there are, on which all beats agree:
-        while beats of two settings run side by side, each might take a type for the other's.
+        Both the setting, which decides where signals go, and the actual number of shards count. Otherwise, while beats
+        with two different settings run, each could believe that a type belongs to the other.
         """
         if not self._declared:
             declare_limits(REGISTRY)
@@ -79,32 +79,32 @@ class Gates:
 
     @property
     def stale(self) -> bool:
-        """Whether what they go by should be read again, with the next look at the latest."""
+        """Whether the rules should be read again together with the next scan."""
         return time.monotonic() - self._read_at >= _REFRESH_SECONDS
 
     def learn(self, rows: Iterable[Sequence[Any]]) -> None:
-        """What a look has read along."""
+        """Use the rules that a scan has read."""
         self._note_rules(gate_rules(rows))
 
     def meters(self, task_type: str) -> bool:
-        """Whether the type has a limit now, whatever whoever scheduled its tasks knew of it."""
+        """Whether the type has a limit now, even if it had none when its tasks were scheduled."""
         return task_type in self._rules.metered
 
     def slows_retries(self, task_type: str) -> bool:
-        """Whether a safeguard slows down what failed before, and nothing else of the type."""
+        """Whether a safeguard slows down retries of the type, but not its first attempts."""
         return task_type in self._rules.retries
 
     @property
     def held_lanes(self) -> Mapping[str, float]:
-        """By safeguards: how many tasks a second, of all beats together; 0: none."""
+        """Safeguards' limits by lane, in tasks per second for all beats together; 0 means none."""
         return self._rules.lanes
 
     def saw(self, due: Mapping[tuple[str, str], float]) -> None:
-        """The earliest due moment of those types, by type and lane."""
+        """Note the earliest due time by type and lane."""
         self._due = due
 
     def wait_seconds(self, room: Mapping[str, int], now: float, busy: float) -> float:
-        """How long until one of them can be claimed, or LOOK_SECONDS; `busy` if its lane has no room."""
+        """How long until a type can be claimed, at most LOOK_SECONDS. `busy` applies if its lane has no room."""
         waits = [
             max(due - now, self._opens.get(task_type, 0.0) - time.monotonic(), 0.0 if room[lane] > 0 else busy)
             for (task_type, lane), due in self._due.items()
@@ -116,7 +116,7 @@ class Gates:
         now = time.monotonic()
         paced = rules.metered | rules.retries
         free = frozenset(rules.limits.keys() - paced)
-        # Of a type that has no limit any more only what was scheduled under it is claimed by type.
+        # If a type no longer has a limit, only tasks that were scheduled under the limit are claimed by type.
         if free != self._free or now - self._leftover_at >= _REFRESH_SECONDS:
             self._free, self._leftover_at = free, now
             self._leftover = free.intersection(limited_types()) if free else frozenset()
@@ -131,7 +131,7 @@ class Gates:
         return [Wanted(task_type, lane, room[lane]) for task_type, (_, lane) in first.items()]
 
     def _sizes(self, wanted: Iterable[Wanted], slots: int, sizes: Mapping[str, int]) -> dict[str, int]:
-        """A batch of a type with max_running is small enough that all slots get some of it."""
+        """Batches of a type with max_running are so small that every slot gets some of the tasks."""
         sizes = dict(sizes)
         for one in wanted:
             most = self._rules.limits[one.task_type].max_running
@@ -143,18 +143,18 @@ class Gates:
         return sizes
 
     def _note(self, task_type: str, granted: Granted) -> None:
-        """Close the gate for a moment if nothing more will come through it now."""
+        """Close the gate for a short time if no more tasks can be claimed now."""
         limit = self._rules.limits[task_type]
         if granted.batches and granted.allowed is not None and granted.tasks < granted.allowed:
             self._closed_since.pop(task_type, None)
             return
         wait = _CLOSED_SECONDS
         if limit.rate is not None and limit.burst is not None:
-            # Not so long that the bucket runs over, nor so short that there is nothing in it.
+            # Short enough that the bucket does not overflow, and long enough that there is a permit in it.
             left = 0.0 if granted.filled is None else granted.filled - granted.tasks
             wait = max((1 - left) / limit.rate, min(wait, limit.burst / limit.rate / 2))
         elif not granted.batches:
-            # All that may run are running: the longer they have, the less it matters when their end is noticed.
+            # max_running is reached. The longer this lasts, the less it matters how soon a free slot is noticed.
             closed = time.monotonic() - self._closed_since.setdefault(task_type, time.monotonic())
             wait = min(max(wait, closed / 10), _CLOSED_MOST_SECONDS)
         if granted.batches:

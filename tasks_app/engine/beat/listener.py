@@ -1,4 +1,4 @@
-"""The dispatcher's side of the wake-up: announces its next look, and waits for a signal, a moment, or the end."""
+"""The dispatcher's side of a wake-up: announces its next scan, and waits for a signal, a timeout or the end."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ from tasks_app.engine.wakeup import FLEET, NEXT_LOOK, SIGNAL, Breaker, client
 log = logging.getLogger(__name__)
 
 
-# Takes what is pending in all lists, and says when the first of what it tells of is due.
+# Takes the pending signals of all lists, and returns the earliest due time in them.
 _TAKE = """
 local first = false
 for i = 1, #KEYS do
@@ -27,9 +27,9 @@ return first
 
 
 class Woken(Enum):
-    NO = 0  # the time is over
-    TASKS = 1  # something is due in one of the shards
-    FLEET = 2  # shards were taken or left
+    NO = 0  # the timeout passed
+    TASKS = 1  # a task is due in one of the shards
+    FLEET = 2  # shards were taken or released
 
 
 class Listener:
@@ -38,34 +38,35 @@ class Listener:
         self._shards: tuple[int, ...] = ()
         self._signals: list[str] = []
         self._breaker = Breaker()
-        # redis has types for a part of what they can do.
+        # The type hints of redis are incomplete.
         self._client: Any = None
         self._connection: Any = None
         self._armed = False
-        self._more = True  # signals may lie in the lists; while a pop is outstanding, it gets the first of them
-        self._heard = inf  # when the first is due of what was told
+        self._more = True  # there may be signals in the lists; an outstanding pop receives the first of them
+        self._heard = inf  # the earliest due time of the signals received
         self._stop_reader, self._stop_writer = os.pipe()
         os.set_blocking(self._stop_writer, False)
 
     def listen(self, shards: Iterable[int]) -> None:
-        """From now on wait for signals of these shards."""
+        """Wait for signals of these shards from now on."""
         shards = tuple(sorted(shards))
         if shards != self._shards:
             self._shards = shards
             self._signals = [conf().redis_key(f"{SIGNAL}{shard}") for shard in shards]
-            # The pop outstanding waits for others. What it may have got is not lost: a look follows every change.
+            # The outstanding pop waits for other shards. A signal that it received is not lost: a scan follows.
             self._drop_connection()
 
     def heard(self) -> float:
-        """When the first of all is due that signals have told of since this was asked last: epoch seconds, by the
-        database's clock; infinity for none, and minus infinity if it may be anything."""
+        """The earliest due time in the signals since the last call, in epoch seconds of the database's clock. Infinity
+        means no signal, and minus infinity an unknown time."""
         heard, self._heard = self._heard, inf
         return heard
 
     def take_signals(self, next_look: float) -> None:
-        """Before reading the earliest due moment: take what is pending, and say when the next look will be.
+        """Take the pending signals and announce the next scan, before the earliest due time is read.
 
-        Whoever commits after the reading finds no signal in the way, and the look announced: no wake-up falls between.
+        A transaction that commits after that read finds the scan announced and no signal in the way, so no wake-up is
+        missed.
         """
         if self._more:
             take = ("EVAL", _TAKE, len(self._signals), *self._signals)
@@ -77,11 +78,11 @@ class Listener:
             self._command(self._announcement(next_look))
 
     def announce(self, next_look: float) -> None:
-        """The next look will be earlier than was said before."""
+        """Announce that the next scan is earlier than announced before."""
         self._command(self._announcement(next_look))
 
     def wait(self, seconds: float) -> Woken:
-        """Wait at most so long for a signal."""
+        """Wait for a signal, at most for this time."""
         sources = [self._stop_reader]
         signals = self._arm()
         if signals is not None:
@@ -103,7 +104,7 @@ class Listener:
         return ("HSET", conf().redis_key(NEXT_LOOK), *(word for shard in self._shards for word in (shard, moment)))
 
     def _command(self, *commands: tuple[Any, ...]) -> list[Any] | None:
-        """The answers; None if Redis was not asked, or gave none."""
+        """The replies, or None if Redis was not asked or did not reply."""
         if self._breaker.open or not self._shards:
             return None
         try:
@@ -126,7 +127,7 @@ class Listener:
             return answers
 
     def _arm(self) -> int | None:
-        """Have one blocking pop outstanding, so that waiting costs no command at all."""
+        """Keep one blocking pop outstanding, so that waiting needs no further commands."""
         if self._connection is None:
             if self._breaker.open:
                 return None
@@ -158,7 +159,7 @@ class Listener:
             return Woken.NO
 
     def _hear(self, due: bytes | float | None) -> None:
-        """None, and what nobody of ours has written: it may be anything."""
+        """Note a due time. None, or a value that is no number, means an unknown time."""
         try:
             moment = -inf if due is None else float(due)
         except ValueError:

@@ -1,4 +1,4 @@
-"""The executor of a worker: starts one batch, calls its handler as its options say, and settles it."""
+"""The executor of a worker: starts a batch, calls the handler according to its options, and settles the batch."""
 
 import logging
 import threading
@@ -90,8 +90,8 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
 
 @contextmanager
 def _accounted(run: BatchRun, timeline: int | None) -> Iterator[None]:
-    """However the batch ends: tasks that did not begin are due again, its last reports are written, and the failover
-    audit has its outcome."""
+    """Account for the batch, regardless of how it ends: tasks that did not begin are due again, the last reports are
+    written, and the failover audit records the outcome."""
     try:
         with under_way(run.batch):
             yield
@@ -108,7 +108,7 @@ def _accounted(run: BatchRun, timeline: int | None) -> Iterator[None]:
 
 
 def _leave_open(run: BatchRun, until_closed: ExitStack) -> None:
-    """A batch of callbacks stays open while this process takes others."""
+    """Leave a batch of callbacks open while this process takes other batches."""
     surround(run)
     if run.early:
         wait_until_due(run)
@@ -120,7 +120,7 @@ def _leave_open(run: BatchRun, until_closed: ExitStack) -> None:
 
 
 def _settle_ended(run: BatchRun) -> bool:
-    """Tasks that can't run have their outcome before any handler is called. Returns whether others are left."""
+    """Write the outcome of tasks that can't run, before any handler is called. Returns whether other tasks are left."""
     for task, outcome in run.batch.ended:
         if outcome.code != HELD_BACK:
             log.warning("task.not_opened task=%d type=%s code=%s", task.id, task.type, outcome.code)
@@ -134,7 +134,7 @@ def _settle_ended(run: BatchRun) -> bool:
 
 
 def _start(batch_no: UUID, watchdog: Watchdog | None) -> StartedBatch | None:
-    """Start the batch, and ask again if the answer is lost: a start that was committed is found by its ticket.
+    """Start the batch, and try again if the response is lost. A start that was committed is found by its ticket.
 
     The connection may also have been lost while this worker was idle.
     """
@@ -150,7 +150,7 @@ def _start(batch_no: UUID, watchdog: Watchdog | None) -> StartedBatch | None:
 def _return_untouched(run: BatchRun) -> None:
     """An error before any handler was called makes the tasks due again, with no retry used. After that the lease of the
     batch expires, and the reaper decides."""
-    run.lost = True  # no thread may begin any more
+    run.lost = True  # no thread may begin another task
     if run.begun or our_connection().in_atomic_block:
         return
     try:
@@ -185,7 +185,7 @@ def _execute(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
 
 
 def _calls_one_by_one(handler: Handler) -> bool:
-    """Then each task waits until it is due; else all wait until the last one is."""
+    """Whether each task waits for its own due time. Otherwise all tasks wait until the last one is due."""
     side_by_side = handler.is_async or handler.concurrency > 1 or handler.name == HTTP_CALLBACK
     return not (handler.transactional or handler.batch or side_by_side)
 
@@ -199,12 +199,12 @@ def _with_effects(run: BatchRun, interrupter: MainThreadInterrupter) -> None:
 
 
 def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter, apply: Callable[[Task, Any], Any]) -> None:
-    """Call the handler outside any transaction, and apply its answers in the transaction that settles."""
+    """Call the handler outside any transaction, and apply its results in the transaction that settles the batch."""
     answers: dict[int, tuple[Task, object]] = {}
     effects = EffectsRun(run, interrupter, lambda task: apply(task, answers[task.id][1]), vectorised=False)
 
     def apply_all(*, finish: bool) -> None:
-        # Answers come in any order, but business rows are locked in order of key (numbers by value).
+        # Results arrive in any order, but business rows are locked in order of key (numbers by value).
         tasks = sorted((task for task, _ in answers.values()), key=lambda task: (len(task.key), task.key))
         effects.execute(tasks, finish=finish)
         answers.clear()
@@ -228,7 +228,7 @@ def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter, apply: Callab
 
 
 def _return_unknown(batch: StartedBatch) -> BatchReport:
-    """A rolling deploy: this worker is older than the task. Another worker may have its handler, or this one soon."""
+    """Return tasks of an unknown type. In a rolling deploy, newer workers have the handler, or this one will soon."""
     tasks = [*batch.tasks, *(task for task, _ in batch.ended)]
     log.warning("task.unknown_type type=%s tasks=%d", batch.task_type, len(tasks))
     outcome = Returned(

@@ -1,6 +1,6 @@
 -- claim: due rows of some shards and lanes -> RUNNING, in new batches of one type and lane each. Plan: docs/kernel.md#claim
 -- SKIP LOCKED lets many dispatchers work side by side. Rows due within `ahead` seconds are included; workers wait for them.
--- A shard whose fence has grown belongs to another beat and gives nothing. Types with a limit are left to claim_limited.
+-- A shard whose fence has grown belongs to another beat and returns no rows. Types with a limit are left to claim_limited.
 -- Parts of it are included in claim_in_order, claim_chosen and claim_limited.
 -- part due
 WITH wanted AS (

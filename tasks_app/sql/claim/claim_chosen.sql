@@ -1,5 +1,5 @@
--- claim_chosen: rows of a contended lane that were read a moment ago and chosen by tenant -> RUNNING, with the ids of each batch.
--- A row that was moved, cancelled or paused since it was read is left alone, and so is one of a shard that was lost (see claim).
+-- claim_chosen: rows of a contended lane that were just read and chosen by tenant -> RUNNING, with the ids of each batch.
+-- Rows that were moved, cancelled or paused after they were read are skipped, and so are rows of a lost shard (see claim).
 WITH due AS MATERIALIZED (
     SELECT array_position(%(lanes)s::text[], t.lane::text) AS lane_no, t.ctid AS spot, t.id, t.task_type, t.solo, t.due_at
     FROM punctual_task t

@@ -1,5 +1,5 @@
--- claim_in_order: as claim, in a lane that tenants share: with each batch, how many tasks of which tenant were claimed in all;
--- with their ids if the caller keeps count of single ones. And where the next claim continues (see claim).
+-- claim_in_order: like claim, in a lane that tenants share. Each batch has the number of claimed tasks by tenant, with
+-- their ids if the caller keeps count of single tasks. Also returns where the next claim continues (see claim).
 --include claim.due
 --include claim.batches
     RETURNING t.tenant

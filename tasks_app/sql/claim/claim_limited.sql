@@ -1,7 +1,7 @@
--- claim_limited: due rows of types that have a limit -> RUNNING, as many of each as its limit allows now.
--- The caller holds the locks of the types' rows in punctual_type_limit, so nobody else is counting at the same time.
--- Not by shard: a limited type belongs to one beat as a whole. What is held back is left alone, as in claim,
--- and so is what is of a tenant that is suspended: hold_limited takes it out of the way.
+-- claim_limited: due rows of types that have a limit -> RUNNING, as many of each type as its limit allows now.
+-- The caller holds the locks of the types' rows in punctual_type_limit, so no other beat counts at the same time.
+-- Not by shard, because a limited type belongs to one beat as a whole. Held rows are skipped, as in claim, and so are tasks
+-- of suspended tenants: hold_limited holds them.
 WITH wanted AS MATERIALIZED (
     SELECT w.task_type, w.lane_no, w.rows, (%(lanes)s::text[])[w.lane_no] AS lane,
            coalesce((SELECT i.held_before FROM punctual_installation i WHERE (%(lanes)s::text[])[w.lane_no] = ANY (i.held_lanes)),

@@ -1,6 +1,6 @@
--- declare_limits: what the handlers of this beat say; the beat that was started last is right. A type that has lost its
+-- declare_limits: the limits of this beat's handlers. The beat that was started last decides. A type that has lost its
 -- limit keeps its row, since there may be tasks that are claimed by type.
--- Returns those that another limit was known for, or none, and what it was.
+-- Returns the types whose limit was different or unknown before, with that limit.
 WITH known AS MATERIALIZED (
     SELECT task_type, rate, burst, max_running FROM punctual_type_limit
     WHERE task_type = ANY (%(types)s::text[])

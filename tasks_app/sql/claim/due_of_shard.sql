@@ -1,4 +1,4 @@
--- What is due in one shard of a lane, the earliest first. Both passes of read_due go by it.
+-- The due rows in one shard of a lane, the earliest first. Both passes of read_due use this.
         SELECT * FROM (
             SELECT t.id, t.tenant, t.entry_at AS due_at
             FROM punctual_task t

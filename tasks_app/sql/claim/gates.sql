@@ -1,5 +1,5 @@
--- gates: the limits of types, what safeguards hold back, the strictest of each, and tenants that are suspended: all that the
--- gates of a beat go by. What is held back of one tenant alone passes them: a worker sends it back.
+-- gates: the rules for the gates of a beat: the limits of types, the strictest hold of each type by a safeguard, and the
+-- suspended tenants. A hold on a single tenant passes the gate, and the worker returns the tasks.
 SELECT 'limit', task_type, rate, burst, max_running FROM punctual_type_limit
 UNION ALL
 SELECT kind, target, min(rate), NULL, min(max_running) FROM punctual_curb

@@ -1,8 +1,9 @@
--- limit_usage: how many tasks of these types are RUNNING or AWAY, of how many of those the handler was not called yet, and how many are
--- AWAY: these hold no place of a safeguard, or a trial that went away would keep all others waiting until it is reported. A
--- statement of its own, after lock_limits: its snapshot then has the claims of whoever held the lock before.
--- Counted by batch, so what has left a batch early may be counted until the batch ends: too many, never too few. A batch
--- that started a moment ago may not have called its handler; later, it has for as many as it does `at_once`.
+-- limit_usage: by type, how many tasks are RUNNING or AWAY, how many of them have not been passed to a handler, and how
+-- many are AWAY.
+-- AWAY tasks use no place of a safeguard: otherwise a trial that went away would block all others until its report. This is
+-- a separate statement after lock_limits, so its snapshot includes the claims of the previous lock holder. It counts by
+-- batch, so the result may be too high until a batch ends. A batch that has just started may not have called its handler;
+-- later, it has for `at_once` tasks.
 SELECT g.task_type, sum(open.tasks)::int,
        sum(CASE WHEN open.begun THEN greatest(open.tasks - g.at_once, 0) ELSE open.tasks END)::int,
        sum(open.away)::int

@@ -1,7 +1,7 @@
--- What the part `inserted` of claim does, of types with a limit.
+-- The part `inserted` of claim, for types with a limit.
 )
--- Its tasks are not late before the moment at which their lane was resumed, a slot of their type was free, and the permit
--- of the first of them had come; empty if none of that is later than when they were due.
+-- allowed_at: its tasks are not late before their lane was resumed, a slot of their type was free, and the first of them
+-- had a permit. Empty if all of these are earlier than the due time.
 INSERT INTO punctual_batch (batch_no, task_type, lane, ids, dispatcher, claimed_at, lease_until, allowed_at)
 SELECT batch_no, task_type, lane, ids, %(dispatcher)s, clock_timestamp(),
        clock_timestamp() + make_interval(secs => %(lease)s),

@@ -1,5 +1,5 @@
--- limited_types: the types of which tasks with a limit are scheduled, whether or not a beat has declared that limit: one
--- step down their index for each.
+-- limited_types: the types of scheduled tasks with a limit, whether or not a beat has declared that limit. Reads one index
+-- entry for each type.
 WITH RECURSIVE found AS (
     (SELECT task_type FROM punctual_task WHERE limited AND wait_at IS NOT NULL ORDER BY task_type LIMIT 1)
     UNION ALL

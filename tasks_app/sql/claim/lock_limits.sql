@@ -1,12 +1,13 @@
--- lock_limits: the buckets of these types, filled up to now (and perhaps over) and locked, so that only one beat
--- counts at a time. One that another beat holds is left out: nobody waits. Nothing flows out while the clock is set back.
--- And what was in them when they were last filled, and when the type was last seen full: from that follows since when
--- what is claimed now was allowed to start.
--- The places of a limit and those of a safeguard come apart: what is AWAY has one of the limit's and none of the safeguard's.
--- With what each limit is by now: another beat may have declared another one since the caller read them. A safeguard may hold the
--- type back further, or its retries: those of a type without a limit are claimed by type then, and nothing else of it is. Where
--- one holds the whole type back, its rate is that of all, and retries have none of their own.
--- A beat that is frozen or cut off while it counts keeps the lock no longer than its shards.
+-- lock_limits: the buckets of these types, filled up to now (possibly above the burst) and locked, so that only one beat
+-- counts at a time.
+-- Rows that another beat has locked are left out, so no beat waits. Permits are not lost while the clock is set back.
+-- Also returns the permits after the last fill, and when max_running was last reached: these show since when the claimed
+-- tasks could start.
+-- AWAY tasks count for a limit, but not for a safeguard, so the two are counted separately.
+-- Limits are read here, because another beat may have declared a different one since the caller read them. A safeguard can
+-- restrict a type further, or only its retries. If a type has no limit of its own, only its retries are then claimed by
+-- type. If a safeguard restricts the whole type, its rate applies to all tasks, and retries have no separate rate.
+-- A beat that freezes or is cut off while it counts keeps the lock no longer than its shards.
 SELECT l.task_type, l.permits + now.rate * greatest(0, extract(epoch FROM clock_timestamp() - l.filled_at)::float8),
        now.rate, now.burst, l.max_running, held.max_running, now.of_retries,
        l.permits, date_part('epoch', l.filled_at), date_part('epoch', l.full_at)

@@ -1,5 +1,5 @@
--- pace: how long a task of each type took lately, and how long nine of ten of its last batches were on their way from the claim to
--- their start, from the most recent finished batches. What one or two took says nothing about nine of ten.
+-- pace: by type, how long a task took recently, and how long nine of ten batches took from claim to start, from the most
+-- recent finished batches. One or two batches are not enough for the second figure.
 SELECT task_type, (sum(run_us) / sum(ok + failed))::float8 AS us_per_task,
        CASE WHEN count(*) FILTER (WHERE place <= 50) >= 10
             THEN percentile_cont(0.9) WITHIN GROUP (ORDER BY date_part('epoch', started_at - claimed_at)) FILTER (WHERE place <= 50)

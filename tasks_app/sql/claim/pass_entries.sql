@@ -1,11 +1,11 @@
--- pass_entries: note up to where the timetables of these shards lie behind us: there are no entries before it any more at which
--- something waits, and there will be none. Whoever looks for what is due begins there, however many entries are left of what is over.
--- An entry is made by an insert alone, and lies later than the clock when the transaction of the insert had its number
--- (writers_clock). So if all transactions that had one at the mark are over, nobody makes an entry before the mark any more; and
--- those that are there are read here, from where the last look ended. Then there is a new mark: the time before this statement had
--- its own number. (Where a snapshot ends says too little: numbers that are larger may have been given out already.)
--- What waits again waits apart. A claim that is taken back by a crash was committed before this, and takes this with it.
--- If the clock was set back since the last time, or transactions count anew, all begins anew.
+-- pass_entries: move the low-water marks of these shards. No waiting task has an entry before the mark, and none ever will,
+-- so scans start there, regardless of how many entries of finished tasks are left.
+-- Only an INSERT makes an entry, and the entry is later than the clock was when the transaction got its number
+-- (writers_clock). Once all transactions with a number before the mark have ended, no transaction can make an earlier
+-- entry. The entries that exist are read here, from where the last scan ended. The new mark is the time before this
+-- statement got its own number. (The end of a snapshot is not enough: larger numbers may already be assigned.)
+-- Tasks that wait again use another index. A crash that undoes a claim also undoes this statement, which commits later.
+-- If the clock was set back since the last time, or transaction numbers start again, everything starts again.
 WITH here AS MATERIALIZED (
     SELECT now() AS at, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
            pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next, pg_current_xact_id()::text::bigint AS own

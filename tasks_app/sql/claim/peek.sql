@@ -1,15 +1,16 @@
--- peek: per lane the batches that this dispatcher claimed and nobody started, the live worker slots, and the earliest
--- due moment. A paused lane has no slots. Then, for types with a limit, the earliest due moment by type and lane.
--- Locked rows are included: a row that is being edited right now must not be slept over.
--- A lane known to have a backlog is not probed, and the others from `since` on: before it lie the entries of what was just
--- claimed, and stepping over thousands of them many times a second once took half of a core.
--- Last, where it is asked for, a row without a lane that tells what else a beat wants to know about once a second, so that a
--- quiet night takes no statements for it: whether anybody waits for a turn in these shards, whether a subscription is
--- active, whether there are several tenants, and what gates go by.
--- What is held back (see claim) is not looked at.
--- Batches are counted from `waiting_from` on, when the first was claimed of those that waited at the last look. An index that
--- has all open batches is full of entries of those that were open a minute ago.
--- Of a lane whose next moment is close, `same_due` says how many are due at that very moment, up to `many` in each shard.
+-- peek: for each lane, the unstarted batches of this dispatcher, the live worker slots, and the earliest due time. A paused
+-- lane has no slots. Then, for types with a limit, the earliest due time by type and lane.
+-- Locked rows are included, because the dispatcher must not sleep past a row that is being edited.
+-- A lane with a known backlog is not probed, and the other lanes only from `since` on. Before that time are the entries of
+-- claimed tasks, and skipping thousands of them many times a second once took half a core.
+-- If requested, the last row has no lane. It contains everything else that a beat checks once a second, so that an idle
+-- beat needs no further statements: runs that wait for an overlap slot in these shards, an active subscription, several
+-- tenants, and the rules for gates.
+-- Held rows are not read (see claim).
+-- Batches are counted from `waiting_from`, the claim time of the oldest batch that waited in the last scan. The index of
+-- open batches is full of entries of recently closed ones.
+-- If a lane's next due time is close, `same_due` is the number of tasks with exactly that due time, up to `many` in each
+-- shard.
 WITH l AS MATERIALIZED (
     SELECT given.lane, greatest(to_timestamp(given.since), held.before) AS since, coalesce(held.before, '-infinity') AS held
     FROM unnest(%(lanes)s::text[], %(since)s::float8[]) WITH ORDINALITY AS given(lane, since, place)

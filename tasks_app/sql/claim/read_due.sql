@@ -1,10 +1,11 @@
--- read_due: what is due in a crowded lane of these shards, the earliest first, from the moment given for each shard on: how much
--- of it is whose. At most `most` rows of each shard are looked at. Which they are is told of tenants that are not `named`, or
--- `only` of those, and if there are no more than `light` of them: of the others it is enough to know that there are many.
--- Most of the time there is nobody of whom it has to be told. So they are counted first, in one pass for shards and tenants, and
--- read a second time if there is somebody: to collect what most don't need took as long as all the rest.
--- Returns for each shard how many were looked at, up to which due time, and when; and for each tenant how many, and when the
--- first was due.
+-- read_due: the due tasks in a contended lane of these shards by tenant, the earliest first, from the due time given for
+-- each shard.
+-- Reads at most `most` rows of each shard. Returns the ids for tenants that are not `named`, or `only` for those, if there
+-- are no more than `light` of them: for the other tenants it is enough to know that there are many.
+-- In most cases no ids are needed. So the first pass only counts rows by shard and tenant, and a second pass collects the
+-- ids if there are any: collecting ids that are not needed took as long as everything else.
+-- Returns for each shard how many rows were read, up to which due time, and when; and for each tenant how many, and the
+-- first due time.
 WITH now AS MATERIALIZED (
     SELECT clock_timestamp() AS at,
            coalesce((SELECT i.held_before FROM punctual_installation i WHERE %(lane)s = ANY (i.held_lanes)), '-infinity') AS held

@@ -1,6 +1,6 @@
--- return_batch: batches that were not published -> all their rows due again, and the batches finished. `limited`: from now
--- on they are claimed by type.
--- If a copy of the message got through after all, its start finds the batch finished and does nothing.
+-- return_batch: batches that were not published -> all their rows due again, and the batches finished. `limited`: they are
+-- claimed by type from now on.
+-- If a copy of the message was delivered after all, its start finds the batch finished and does nothing.
 WITH b AS (
     UPDATE punctual_batch
     SET finished_at = clock_timestamp()

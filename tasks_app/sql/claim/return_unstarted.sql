@@ -1,9 +1,9 @@
--- return_unstarted: whatever these dispatchers claimed and nobody has started -> due again, and the batches finished.
--- For a dispatcher that died, or lost sight of what it had done: some of it may never have been published. What was
--- published finds its batch finished and does nothing; and so does what a dispatcher that was only frozen publishes later.
--- Nobody waits (SKIP LOCKED), since whoever asks has shards to dispatch. A batch that is just being started or given back
--- is left to whoever does it; one with a row that somebody is changing, to its lease: finished without that row, it would
--- leave it RUNNING for ever.
+-- return_unstarted: unstarted batches of these dispatchers -> rows due again, and the batches finished.
+-- For a dispatcher that died or lost its connection: some of the batches may never have been published. A published message
+-- finds its batch finished and does nothing, and so does a message that a frozen dispatcher publishes later.
+-- SKIP LOCKED, because the caller has shards to dispatch. A batch that is being started or returned is left to that
+-- transaction. A batch with a locked row is left to its lease: finished without that row, it would leave the row RUNNING
+-- forever.
 WITH unstarted AS MATERIALIZED (
     SELECT batch_no, ids FROM punctual_batch
     WHERE finished_at IS NULL AND started_at IS NULL AND dispatcher = ANY (%(dispatchers)s::text[])

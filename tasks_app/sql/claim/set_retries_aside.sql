@@ -1,7 +1,7 @@
--- set_retries_aside: of batches that nobody was told of yet, the tasks that failed before -> due again, and claimed by type from
--- now on: safeguards slow the retries of their types down, and not what comes for the first time.
--- A batch of which nothing is left is finished. Returns how many are left in each. One that somebody has locked stays in its
--- batch: all that was claimed would wait for it, and one retry too many does no harm.
+-- set_retries_aside: retries in unpublished batches -> due again, and claimed by type from now on. Safeguards slow down the
+-- retries of a type, but not first attempts.
+-- A batch without remaining tasks is finished. Returns the number of remaining tasks of each batch. A locked row stays in
+-- its batch: otherwise all claimed tasks would wait for it, and one retry too many does no harm.
 WITH b AS MATERIALIZED (
     SELECT batch_no, ids FROM punctual_batch
     WHERE batch_no = ANY (%(batch_nos)s::uuid[]) AND started_at IS NULL AND finished_at IS NULL

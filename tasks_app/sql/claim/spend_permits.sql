@@ -1,5 +1,5 @@
--- spend_permits: what is left in the buckets after this claim, and which types have as many running as they may. Their rows
--- are locked by the caller.
+-- spend_permits: the remaining permits after this claim, and the types that have reached max_running. The caller has locked
+-- the rows.
 UPDATE punctual_type_limit l
 SET permits = coalesce(s.permits, l.permits), filled_at = clock_timestamp(),
     full_at = CASE WHEN s.is_full THEN clock_timestamp() ELSE l.full_at END

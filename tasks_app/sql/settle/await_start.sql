@@ -1,2 +1,2 @@
--- await_start: whoever starts this batch right now has done so. To be asked before a start that is asked again.
+-- await_start: wait until a concurrent start of this batch has ended. Run this before a start is sent again.
 SELECT batch_no FROM punctual_batch WHERE batch_no = %(batch_no)s FOR NO KEY UPDATE

@@ -1,7 +1,8 @@
--- complete: AWAY rows, each in the run that is named -> SUCCESS, as whoever has them reports; a rolling one is due again.
--- The run is the fence: what is reported about an earlier one finds nothing. Its batch has ended and counts nothing of it, so
--- the outcome is counted here.
--- What rolls is told with its type: that may have a timer to wait for; and of what is over, whether others wait for it.
+-- complete: AWAY rows, each in the run that is named -> SUCCESS, as reported by another system; a rolling one is due again.
+-- The run is the fence: a report for an earlier run matches no row. The batch of the run has already ended without this
+-- outcome, so it is counted here.
+-- Rolling rows are returned with their type, which may have a timer. Finished rows are returned with whether others depend
+-- on them.
 WITH given AS MATERIALIZED (
     SELECT one.id, one.run, nullif(%(results)s::jsonb -> (one.place - 1)::int, 'null'::jsonb) AS result
     FROM unnest(%(ids)s::bigint[], %(runs)s::uuid[]) WITH ORDINALITY AS one(id, run, place)

@@ -1,5 +1,5 @@
--- fail_away: AWAY rows, each in the run that is named, have failed, as whoever has them reports.
--- The run is the fence, as for complete. `after` is the delay that was asked for; NULL: the usual one.
+-- fail_away: AWAY rows, each in the run that is named, have failed, as reported by another system.
+-- The run is the fence, as in complete. `after` is the requested delay; NULL: the usual backoff.
 WITH given AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(%(given)s::jsonb)
         AS one(id bigint, run uuid, final bool, after float8, code text, message text, tags jsonb)

@@ -1,6 +1,6 @@
--- The rows of `mine`, which are AWAY and locked -> FAIL with a next try, or DEAD with a dead letter. A rolling one rolls
--- after its last failure; it is told with its type, which may have a timer to wait for. Of what is over, it is told whether
--- others wait for it.
+-- The rows of `mine`, which are AWAY and locked -> FAIL with a next attempt, or DEAD. A rolling row rolls after its last
+-- failure, and is returned with its type, which may have a timer. Finished rows are returned with whether others depend on
+-- them.
 moved AS (
     UPDATE punctual_task t
     SET (status, due_at, attempt) = (

@@ -1,4 +1,4 @@
--- finish_batch: close a batch of which no row is RUNNING any more.
+-- finish_batch: finish a batch that has no RUNNING rows any more.
 UPDATE punctual_batch b
 SET finished_at = clock_timestamp()
 WHERE b.batch_no = %(batch_no)s AND b.finished_at IS NULL

@@ -1,7 +1,7 @@
--- heartbeat: extend the run lease and bring back the ids that are no longer ours.
--- No row: the batch was reaped, all of it is lost.
--- Its commit does not wait for the disk, since a settle of the batch may be waiting for it. A crash takes one extension
--- back at most, and a lease outlasts two.
+-- heartbeat: extend the run lease, and return the ids that no longer belong to the batch.
+-- No row: the batch was reaped, and all of it is lost.
+-- The commit does not wait for the disk, since a settle of the batch may be waiting for it. A crash undoes one extension at
+-- most, and a lease outlasts two.
 WITH b AS (
     UPDATE punctual_batch
     SET lease_until = clock_timestamp() + make_interval(secs => %(lease)s)

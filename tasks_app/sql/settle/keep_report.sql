@@ -1,5 +1,5 @@
--- keep_report: the outcome of a run that its worker has not handed over yet, kept until it has. The caller has locked the
--- task, and so whoever hands it over after that finds this.
+-- keep_report: store the outcome of a run that its worker has not handed over yet. The caller has locked the task, so the
+-- transaction that hands it over later finds the report.
 INSERT INTO punctual_early_report AS r (task, run, outcome, body)
 SELECT t.id, t.batch_no, %(outcome)s, %(body)s::jsonb FROM punctual_task t
 WHERE t.id = %(task)s AND t.status = 'RUNNING' AND t.batch_no = %(run)s

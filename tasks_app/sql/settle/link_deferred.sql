@@ -1,6 +1,6 @@
--- link_deferred: a task that was just made for a deferred effect learns from whom, the token to go on with, and for how
--- long it is retried; whoever deferred it, where it went. A task that was there before stays as it is.
--- Apart from the insert: what everybody schedules by has no column more for it.
+-- link_deferred: note in a new task of a deferred effect the task that deferred it, its token, and how long it is retried;
+-- and in the deferring task, the new one. A task that existed before stays unchanged.
+-- Separate from the insert, so that the insert for all other tasks needs no additional columns.
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest(%(parents)s::bigint[], %(children)s::bigint[], %(new)s::bool[], %(tokens)s::uuid[],
                          %(retry_for)s::float8[])

@@ -1,5 +1,5 @@
--- lock_run: the task that a report is about, locked, so that what is decided about the report stays true; and by its payload,
--- whether it is encrypted.
+-- lock_run: lock the task of a report, so that the decision about the report stays true; and return whether its payload is
+-- encrypted.
 SELECT status, batch_no, ran_in, payload ->> '$punctual' FROM punctual_task
 WHERE id = %(task)s AND tenant = %(tenant)s AND token = %(token)s
 FOR NO KEY UPDATE

@@ -1,5 +1,5 @@
--- lock_to_defer: lock_batch, and in the same order of id the current rows of the units that its tasks have deferred to:
--- apart from each other, the two would meet somebody who locks both kinds by their ids.
+-- lock_to_defer: lock_batch, and in the same order of id the current rows of the units that its tasks have deferred to.
+-- Locked separately, they could deadlock with a transaction that locks both kinds by id.
 WITH b AS MATERIALIZED (
     SELECT batch_no FROM punctual_batch
     WHERE batch_no = %(batch_no)s AND finished_at IS NULL

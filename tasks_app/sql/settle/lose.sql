@@ -1,6 +1,6 @@
--- lose: AWAY rows of which nothing was heard within their lease have failed: one failure, code LOST.
--- The lease is looked at again in the row that is locked: a report of progress may have renewed it since the statement began.
--- What somebody reports about right now is skipped; the next look finds it, if that changes nothing.
+-- lose: AWAY rows without a report within their lease have failed: one failure, code LOST.
+-- The lease is checked again in the locked row, since a progress report may have renewed it after the statement began.
+-- A row with a report in progress is skipped. The next run finds it, unless the report changes it.
 WITH silent AS MATERIALIZED (
     SELECT task FROM punctual_away WHERE until < (SELECT clock_timestamp()) ORDER BY until LIMIT %(limit)s
 ), mine AS MATERIALIZED (

@@ -1,5 +1,5 @@
--- mark_away: RUNNING rows of this batch -> AWAY: somebody else has them now, and reports what becomes of them.
--- The run goes on, under the number of this batch, which ends without it; punctual_away says until when it may.
+-- mark_away: RUNNING rows of this batch -> AWAY: another system has them now, and reports their outcome.
+-- The run continues under the number of this batch, which ends without it. Its lease is in punctual_away.
 WITH
 --include mark_success.mine
 , given AS MATERIALIZED (

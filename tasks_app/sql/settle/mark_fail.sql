@@ -1,6 +1,6 @@
--- mark_fail: RUNNING rows of this batch -> FAIL with a next try, or DEAD with a dead letter. Plan: docs/kernel.md#settle
--- `final` is mark_fail_unrecoverable; otherwise mark_fail_retryable, and the row's own budget decides whether it was the last try.
--- A rolling task never dies: after its last try it is due again an interval later. Each failure leaves an attempt row.
+-- mark_fail: RUNNING rows of this batch -> FAIL with a next attempt, or DEAD. Plan: docs/kernel.md#settle
+-- `final` is mark_fail_unrecoverable; otherwise mark_fail_retryable, and the row's budget decides whether to try again.
+-- A rolling task never dies: after its last attempt it is due again an interval later. Each failure leaves an attempt row.
 -- An encrypted error leaves neither its message nor a fingerprint of it: its cause is its code and frame.
 WITH b AS MATERIALIZED (
     -- The batch first: unfinished, so it was not reaped; locked, so it cannot be until this commits.

@@ -1,4 +1,4 @@
--- mark_skipped: RUNNING rows of this batch -> CANCELLED, because the handler or the deadline said so.
+-- mark_skipped: RUNNING rows of this batch -> CANCELLED, because the handler skipped them or their deadline has passed.
 WITH
 --include mark_success.mine
 , given AS MATERIALIZED (

@@ -1,6 +1,6 @@
--- ready: of tasks that were claimed ahead of their time, those that are still ours, whether they are due now, and whether they may
--- begin: not if their lane was paused meanwhile, their tenant was suspended, or nothing may run here (see start).
--- By now(), which is before what is read here was: what somebody did to a task until it was due is seen.
+-- ready: of tasks that were claimed ahead, those that still belong to the batch, whether they are due, and whether they may
+-- begin: not if their lane was paused, their tenant was suspended, or work is not permitted here (see start).
+-- By now(), which is earlier than the snapshot: all changes up to the due time are seen.
 SELECT t.id, t.claimed_due <= now() AS due,
        NOT EXISTS (SELECT FROM punctual_lane_pause p WHERE p.lane = b.lane)
        AND NOT EXISTS (SELECT FROM punctual_installation i WHERE i.state <> 'ACTIVE' OR i.site IS DISTINCT FROM %(site)s)

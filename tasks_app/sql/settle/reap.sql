@@ -1,7 +1,7 @@
--- reap: batches whose lease ran out are finished, and their RUNNING rows are due again. Plan: docs/kernel.md#reap
+-- reap: batches with an expired lease are finished, and their RUNNING rows are due again. Plan: docs/kernel.md#reap
 -- Never started, or started with others: due again with no retry used; after a start each gets a batch of its own (solo).
--- Started alone: one failure (LOST), DEAD if it was the last try.
--- SKIP LOCKED on batches only: a task that it skipped would stay RUNNING for ever.
+-- Started alone: one failure (LOST), DEAD if it was the last attempt.
+-- SKIP LOCKED on batches only: a skipped task would stay RUNNING forever.
 WITH expired AS (
     SELECT batch_no FROM punctual_batch
     WHERE finished_at IS NULL AND lease_until < (SELECT clock_timestamp())

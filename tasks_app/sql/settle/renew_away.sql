@@ -1,4 +1,4 @@
--- renew_away: whoever has this task is still at work: it has as long as the lease says, counted from now.
+-- renew_away: renew the lease of a task that is away, from now, because its system is still at work.
 UPDATE punctual_away a
 SET lease = coalesce(%(lease)s::float8, a.lease),
     until = clock_timestamp() + make_interval(secs => coalesce(%(lease)s::float8, a.lease))

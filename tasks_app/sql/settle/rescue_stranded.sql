@@ -1,7 +1,7 @@
--- rescue_stranded: the net beside reap and lose. RUNNING rows without an unfinished batch, and AWAY ones without a lease,
--- go back to due.
--- The protocol leaves none; each one found is a bug or a damaged table, so the caller raises an alert.
--- One step over a stretch of ids, since no index knows the status; it says where it ended, empty behind the last.
+-- rescue_stranded: the safety net for reap and lose. RUNNING rows without an unfinished batch, and AWAY rows without a
+-- lease, become due again.
+-- The protocol leaves no such rows. Each one is a bug or a damaged table, so the caller raises an alert.
+-- Reads one range of ids, since no index has the status, and returns where it ended, or nothing after the last one.
 WITH stretch AS MATERIALIZED (
     SELECT id FROM punctual_task WHERE id > %(after)s ORDER BY id LIMIT %(step)s
 ), stranded AS MATERIALIZED (

@@ -1,5 +1,6 @@
--- return_tasks: RUNNING rows of this batch -> due again at the moment they were due, or a little later; no retry used.
--- For what was never begun (shutdown) and what nobody may judge here (an unknown type, a call that failed for many).
+-- return_tasks: RUNNING rows of this batch -> due again at their due time or a little later; no retry used.
+-- For tasks that never began (shutdown), and for those that can't be judged here (an unknown type, a call that failed for
+-- many).
 WITH
 --include mark_success.mine
 , given AS MATERIALIZED (

@@ -1,4 +1,4 @@
--- roll_to: rows that were given a next moment in this transaction wait for the one of their timer instead.
+-- roll_to: rows that got a next time in this transaction wait for the next time of their timer instead.
 UPDATE punctual_task t
 SET due_at = u.due
 FROM unnest(%(ids)s::bigint[], %(was)s::timestamptz[], %(dues)s::timestamptz[]) AS u(id, was, due)
