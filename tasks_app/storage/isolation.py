@@ -227,7 +227,7 @@ def set_up(logins: Sequence[str] = ()) -> list[str]:
         if not steps:
             break
         for step in steps:
-            _briefly(step)
+            briefly(step)
             done += step
     return done
 
@@ -341,7 +341,7 @@ def _defaults(begin: str) -> list[str]:
     ]
 
 
-def _briefly(step: Sequence[str]) -> None:
+def briefly(step: Sequence[str]) -> None:
     for left in reversed(range(TRIES)):
         try:
             with atomic():
