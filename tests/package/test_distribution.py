@@ -159,6 +159,7 @@ def test_the_client_has_a_wheel_of_its_own_that_works_without_anything_of_the_sc
     ours = [one for one in (folder / "punctual_client").rglob("*") if one.suffix in (".py", ".typed")]
     assert inside == {one.relative_to(folder).as_posix(): one.read_bytes() for one in ours}
     assert "punctual_client/generated/operations.py" in inside
+    assert metadata(built_client.wheel)["Metadata-Version"] == "2.4", "not every index and pip knows newer ones"
 
     programs = clean_environment(tmp_path / "env", asked_by(built_client.wheel))
     with zipfile.ZipFile(built_client.wheel) as archive:
