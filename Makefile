@@ -36,7 +36,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo test prove chaos lint lock clients messages pictures bench bench-peers clean
+.PHONY: help setup up demo test prove chaos lint lock clients messages pictures bench bench-peers release clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ bench: $(DEV) ## measure
 
 bench-peers: $(DEV) $(PEERS) ## measure graphile-worker, pg-boss, Procrastinate, Celery, Dramatiq and APScheduler beside Punctual
 	$(RUN) -m bench.peers
+
+release: $(DEV) clients ## build and check what is to be uploaded, into dist/; uploads nothing
+	@$(RUN) -m scheduler_project.release
 
 clean: ## remove both environments and caches; the data in .punctual stays
 	rm -rf $(VENV) $(PEERS_VENV) clients/python/punctual_client/generated clients/typescript/src/generated clients/typescript/node_modules clients/typescript/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache staticfiles

@@ -27,6 +27,7 @@ class TasksAppConfig(AppConfig):
 
             people.watch_console()
         pre_migrate.connect(earlier_checkout.refuse, sender=self, dispatch_uid="punctual.earlier_checkout")
+        pre_migrate.connect(uninstall.refuse_while_running, sender=self, dispatch_uid="punctual.still_running")
         post_migrate.connect(uninstall.leave_nothing, sender=self, dispatch_uid="punctual.uninstall")
         post_migrate.connect(isolate.isolate_tenants, sender=self, dispatch_uid="punctual.isolation")
         # Every installed app may have these modules; no app is named here.

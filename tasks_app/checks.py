@@ -14,6 +14,7 @@ from .conf import CHECKS, Conf, conf, from_settings
 from .core.errors import InvalidConfiguration, nearest
 from .core.handlers import REGISTRY, Handler
 from .core.lanes import LANES
+from .documentation import page
 from .engine.celery_app import command
 from .engine.wakeup import client
 from .engine.watch.alarm_browse import told_to_nobody
@@ -101,7 +102,7 @@ def check_secret_keys(**_: object) -> list[checks.CheckMessage]:
         checks.Warning(
             'PUNCTUAL["SECRET_KEYS"] is empty: the secrets of webhooks and alarms are sealed with a key made from '
             "SECRET_KEY. Whoever has that can open them, and when it is changed, nobody can.",
-            hint="`manage.py secrets key` makes one; docs/security.md says how to change over.",
+            hint=f"`manage.py secrets key` makes one; {page('security')} says how to change over.",
             id="punctual.W006",
         )
     ]

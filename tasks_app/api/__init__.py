@@ -88,7 +88,7 @@ class PunctualAPI(NinjaAPI):
 api = PunctualAPI(
     title="Punctual",
     version="1",
-    description="Jobs, tasks and the state of the scheduler. docs/api.md explains keys, revisions and errors.",
+    description="Jobs, tasks and the state of the scheduler. The page api.md explains keys, revisions and errors.",
     urls_namespace="punctual-api",
     auth=[Token(), Session()],
     throttle=[limits.Calls()],

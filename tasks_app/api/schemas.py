@@ -93,7 +93,8 @@ class JobPatch(Model):
     task_type: Text | None = None
     payload: Any = None
     cron: Text | None = Field(
-        default=None, description="5 fields as in cron, or 6 with seconds first; see docs/cron.md"
+        default=None,
+        description="5 fields as in cron, or 6 with seconds first; see the page cron.md",
     )
     every: int | None = Field(default=None, ge=1, description="Seconds between two firings")
     at: Instant | None = Field(default=None, description="One time")

@@ -18,6 +18,7 @@ from psycopg.conninfo import make_conninfo
 
 from tasks_app.conf import conf
 from tasks_app.core.wal import lsn_text, parse_lsn
+from tasks_app.documentation import page
 from tasks_app.embedded.processes import end_child
 from tasks_app.sql import run
 
@@ -255,9 +256,11 @@ def _refusal(text: str) -> str:
     lines = [line for line in text.splitlines() if "error" in line or "fatal" in line.lower()] or text.splitlines()
     told = " ".join(lines[-2:]) or "it said nothing"
     if "no pg_hba.conf entry" in told or "must be superuser or replication role" in told or "permission denied" in told:
-        return f"{told}. The user needs REPLICATION and a line `host replication …` in pg_hba.conf; see docs/backup.md."
+        return (
+            f"{told}. The user needs REPLICATION and a line `host replication …` in pg_hba.conf; see {page('backup')}."
+        )
     if "single tablespace" in told:
-        return f"{told}. A server with tablespaces of its own needs another tool; docs/backup.md names some."
+        return f"{told}. A server with tablespaces of its own needs another tool; {page('backup')} names some."
     return told
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from tasks_app.archive.place import FAULTS, TEMPORARY, Place, Stored, place_of
 from tasks_app.conf import conf
 from tasks_app.core.archive_url import outward
+from tasks_app.documentation import page
 
 from .errors import BackupError
 
@@ -101,7 +102,7 @@ def stores(system: str, urls: Sequence[str] | None = None) -> list[Store]:
     if not urls:
         raise BackupError(
             'There is no place for backups: PUNCTUAL["BACKUP_URLS"] is empty. Name two folders or buckets; '
-            "docs/backup.md says how."
+            f"{page('backup')} says how."
         )
     return [Store(number, outward(url), place_of(url), system) for number, url in enumerate(urls, 1)]
 

@@ -9,7 +9,7 @@ from tasks_app.core.errors import shown
 _KEPT = {
     "accept_content": "whoever can write to Redis could run code in a worker",
     "beat_scheduler": "nobody would dispatch",
-    "beat_schedule": "Punctual's beat doesn't run Celery's schedules; make them jobs, as docs/jobs.md says",
+    "beat_schedule": "Punctual's beat doesn't run Celery's schedules; make them jobs (`manage.py punctual_help jobs`)",
     "broker_read_url": 'beats and workers meet at PUNCTUAL["REDIS_URL"]',
     "broker_transport": "a message that is not ours could end a worker",
     "broker_url": 'beats and workers meet at PUNCTUAL["REDIS_URL"]',

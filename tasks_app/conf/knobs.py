@@ -12,6 +12,7 @@ from tasks_app.core import allow_list, events, networks, retry_budget
 from tasks_app.core.errors import InvalidConfiguration, nearest
 from tasks_app.core.retention import DEFAULT_CLASS, RetentionClass
 from tasks_app.core.safeguards import Peak, Policy, peaks_of, policies_of
+from tasks_app.documentation import page
 from tasks_app.section import Section
 
 from .rules import problems_of
@@ -108,7 +109,7 @@ class Conf(Section):
     ALARM_SECONDS: float = 5.0  # how often the beats look whether an alarm rule applies, and send what waits; 0: never
     LOOKOUT_SECONDS: float = 15.0  # how often web processes and workers look whether a beat is left; 0: never
     LOG_URL: str = ""  # where the logs of a try are found, with {task}, {worker} and others; empty: nothing links there
-    DOCS_URL: str = ""  # where the documentation is, for pages to link to; empty: that of the checkout, if it is one
+    DOCS_URL: str = ""  # where the documentation is, for pages and messages; empty: the pages that are installed
     CONSOLE_URL: str = ""  # where people find the console, for links in alerts; empty: none has a link
     KEEP_INCIDENTS_DAYS: float = 90.0  # after they were closed, with their alerts
     PING_URL: str = field(default="", repr=False)  # called every minute while a beat looks; its path may be a secret
@@ -238,6 +239,8 @@ class Conf(Section):
     @classmethod
     def _unknown(cls, name: str, value: object, known: set[str]) -> str:
         if name in _RENAMED:
-            return f'PUNCTUAL["{name}"] is called {_RENAMED[name]} now; docs/history.md says what is kept for how long.'
+            return (
+                f'PUNCTUAL["{name}"] is called {_RENAMED[name]} now; {page("history")} says what is kept for how long.'
+            )
         words = f'PUNCTUAL["{name}"] is not a setting of Punctual.{nearest(name, known)}'
-        return f"{words} docs/configuration.md lists them all."
+        return f"{words} {page('configuration')} lists them all."

@@ -20,7 +20,8 @@ from unfold.dataclasses import Favicon, SearchResult
 from unfold.sites import UnfoldAdminSite
 
 from tasks_app.database import own_transactions
-from tasks_app.pages.help import DOCS, help_url, places
+from tasks_app.documentation import DOCS
+from tasks_app.pages.help import help_url, places
 from tasks_app.pages.language import CHINESE, ENGLISH, is_bilingual
 from tasks_app.pages.links import SITE, api_docs
 
@@ -141,7 +142,7 @@ class ConsoleSite(UnfoldAdminSite):
         return next((pages[name] for name in (*LANDINGS, *pages) if name in pages), None)
 
     def help(self, request: HttpRequest, page: str) -> HttpResponse:
-        """A page of the documentation, where there is a checkout."""
+        """A page of the documentation."""
         pages = sorted(one.stem for one in DOCS.glob("*.md"))
         if page not in pages:
             raise Http404(gettext("There is no page {page!r} of the documentation here.").format(page=page[:40]))

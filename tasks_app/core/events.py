@@ -633,7 +633,7 @@ def problems_of(patterns: Sequence[object], where: str) -> Iterator[str]:
         elif _about_ours(one) and not any(matches(one.removeprefix("!"), name) for name in KINDS):
             yield (
                 f"{where} has {one!r}, and there is no such event.{nearest(one.removeprefix('!'), KINDS)} "
-                "docs/events.md lists them all."
+                "`manage.py punctual_help events` lists them all."
             )
 
 

@@ -9,6 +9,7 @@ from tasks_app.core.audit_chain import GENESIS, VERSION, canonical, moment
 from tasks_app.core.audit_keys import AuditKey
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.database import atomic
+from tasks_app.documentation import page
 from tasks_app.sealing import audit_keys
 from tasks_app.sql import run
 
@@ -32,7 +33,7 @@ def signer() -> AuditKey:
     if key is None:
         raise NoKey(
             'There is no key that signs: PUNCTUAL["AUDIT_KEYS"] has no private one. Make one with '
-            "`manage.py audit keys --new`; docs/audit.md says where to put it."
+            f"`manage.py audit keys --new`; {page('audit')} says where to put it."
         )
     return key
 

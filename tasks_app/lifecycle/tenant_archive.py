@@ -17,6 +17,7 @@ from tasks_app.core.errors import InvalidTask, NothingToDo, NotThere, shown
 from tasks_app.core.phrases import counted
 from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT, QUOTAS, TENANT_LENGTH
 from tasks_app.database import atomic
+from tasks_app.documentation import page
 from tasks_app.models import Tenant, TenantArchive, TenantKey
 from tasks_app.sql import run
 
@@ -328,7 +329,7 @@ def _refuse_without_archive() -> None:
     if not conf().ARCHIVE_URL:
         raise InvalidTask(
             "there is no archive: ARCHIVE_URL is not set. Name a folder or a bucket there, for all processes, as "
-            "docs/archive.md says."
+            f"{page('archive')} says."
         )
 
 

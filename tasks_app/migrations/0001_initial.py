@@ -13,6 +13,7 @@ import django.db.models.functions.datetime
 from django.db import migrations, models
 
 import tasks_app.models.outbox_event
+from tasks_app.storage.leaving import drop_partitions
 
 
 _SQL = Path(__file__).resolve().parent.parent / "models" / "sql"
@@ -4167,4 +4168,5 @@ class Migration(migrations.Migration):
             "VIEW punctual_any_batch, punctual_any_task",
         ),
         migrations.RunSQL(THEIR_SCHEMA, OUR_SCHEMA),
+        migrations.RunPython(migrations.RunPython.noop, drop_partitions),
     ]

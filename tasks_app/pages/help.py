@@ -1,18 +1,16 @@
 """Which page of the documentation answers for which page of the console, where it is, and pages that no menu has."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
-import tasks_app
 from tasks_app.conf import conf
+from tasks_app.documentation import DOCS
 
 from .links import console_url
 
-DOCS = Path(tasks_app.__file__).parents[1] / "docs"  # of a checkout; a wheel brings none
 # By how the name of an address begins, the longest that fits; `punctual_` is left out.
 HELP = {
     "index": "admin.md#overview",
@@ -83,7 +81,7 @@ def page_for(name: str | None) -> str | None:
 
 
 def help_url(name: str | None) -> str | None:
-    """Where it is: at DOCS_URL, or else on a page of the console that shows what is in the checkout."""
+    """Where it is: at DOCS_URL, or else on a page of the console."""
     page = page_for(name)
     if page is None:
         return None

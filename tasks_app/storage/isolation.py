@@ -14,6 +14,7 @@ from psycopg import sql
 from tasks_app.core.isolation import ENGINE, OPEN_POLICY, SETTING, TENANT_POLICY, WEB, WEB_ALL
 from tasks_app.core.tenants import DEFAULT_TENANT, INTERNAL_TENANT
 from tasks_app.database import atomic, our_connection
+from tasks_app.documentation import page
 from tasks_app.sql import execute
 
 from .rights import RESTRICTED, missing_rights
@@ -227,7 +228,7 @@ def set_up(logins: Sequence[str] = ()) -> list[str]:
         if not steps:
             break
         for step in steps:
-            _briefly(step)
+            briefly(step)
             done += step
     return done
 
@@ -247,7 +248,7 @@ def finding() -> Finding | None:
     if known is None or not execute(_SEVERAL_TENANTS)[0][0]:
         return None
     if set(known.roles) != set(ROLES) or any(one.rule is not None and not one.forced for one in tables()):
-        way_out = "Run `manage.py database roles` as the owner of the tables or a superuser; see docs/isolation.md."
+        way_out = f"Run `manage.py database roles` as the owner of the tables or a superuser; see {page('isolation')}."
         return Finding(_CODE_ONLY.format("it lacks roles or policies"), way_out)
     ((member, inherits, strong),) = execute(_LOGIN, {"role": WEB})
     if not member:
@@ -260,7 +261,7 @@ def finding() -> Finding | None:
         return Finding(words, f"REVOKE {WEB} FROM {_name(known.login)}; then run `manage.py database roles`.")
     if strong:
         words = f"{known.login} {strong}: a statement that somebody smuggles into a request could see all tenants."
-        return Finding(words, f"Give the processes a login that is only a member of {ENGINE}; see docs/isolation.md.")
+        return Finding(words, f"Give the processes a login that is only a member of {ENGINE}; see {page('isolation')}.")
     return None
 
 
@@ -341,7 +342,7 @@ def _defaults(begin: str) -> list[str]:
     ]
 
 
-def _briefly(step: Sequence[str]) -> None:
+def briefly(step: Sequence[str]) -> None:
     for left in reversed(range(TRIES)):
         try:
             with atomic():

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,10 @@ from clients.__main__ import HERE as CLIENTS
 from tests.support.clean_environment import asked_by, clean_environment
 from tests.support.stack import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+REPOSITORY = PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["custom"]["repository"]
+PAGES_OF_PROJECT = {"Documentation", "Changelog", "Security"}
 CORE = [Requirement(line) for line in PROJECT["dependencies"]]
 EXTRAS = {name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()}
 # What only works with an extra, by the beginning of its path.
@@ -68,12 +72,17 @@ def in_git(*folders: str) -> set[str]:
     return {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
 
 
-def test_the_wheel_has_every_file_of_both_packages_and_nothing_else(built):
+def test_the_wheel_has_every_file_of_both_packages_the_pages_and_nothing_else(built):
     """It is made from the sdist, which loses and changes nothing on the way."""
     inside = {name: text for name, text in contents(built.wheel).items() if not name.startswith("django_punctual-")}
 
-    assert inside == {name: (ROOT / name).read_bytes() for name in in_git("django_punctual", "tasks_app")}
-    assert "tasks_app/py.typed" in inside
+    pages = {name for name in in_git("docs") if name.endswith(".md") and not name.startswith("docs/contributing/")}
+    code = in_git("django_punctual", "tasks_app")
+    assert inside == {name: (ROOT / name).read_bytes() for name in code} | {
+        f"tasks_app/{name}": (ROOT / name).read_bytes() for name in pages
+    }
+    assert {"tasks_app/py.typed", "tasks_app/docs/deploy.md"} <= inside.keys()
+    assert built.wheel.stat().st_size < 3_000_000
 
 
 @pytest.mark.scale  # it makes a second wheel; of the first, the test above compares all but the metadata
@@ -95,6 +104,7 @@ def test_the_sdist_has_the_docs_and_no_other_code(built):
             "LICENSE",
             "README.md",
             "CHANGELOG.md",
+            "hatch_build.py",
             "pyproject.toml",
             "PKG-INFO",
             ".gitignore",
@@ -109,7 +119,19 @@ def test_the_metadata_says_what_it_is(built):
     assert (told["License-Expression"], told["License-File"]) == ("Apache-2.0", "LICENSE")
     assert {"admin", "api", "embedded"} <= set(told.get_all("Provides-Extra"))
     assert "Typing :: Typed" in told.get_all("Classifier")
-    assert told.get_payload().startswith("# Punctual\n")
+    assert told["Author"] == "The Punctual authors"
+    assert {line.partition(",")[0] for line in told.get_all("Project-URL")} == {"Source", *PAGES_OF_PROJECT}
+
+
+def test_the_readme_leads_to_files_of_the_checkout_from_anywhere(built):
+    text = metadata(built.wheel).get_payload()
+    links = re.findall(r"(!?)\[(?:[^][]|\[[^]]*\])*\]\(([^)\s]+)\)", text)
+
+    assert text.startswith("# Punctual\n") and len(links) > 15
+    for picture, link in links:
+        kind = "raw" if picture else "blob"
+        start = f"{REPOSITORY}/{kind}/v{tasks_app.__version__}/"
+        assert link.startswith(start) and (ROOT / link.removeprefix(start)).exists(), link
 
 
 def test_our_commands_tell_our_version(capsys):
@@ -139,6 +161,7 @@ def test_the_client_has_a_wheel_of_its_own_that_works_without_anything_of_the_sc
     ours = [one for one in (folder / "punctual_client").rglob("*") if one.suffix in (".py", ".typed")]
     assert inside == {one.relative_to(folder).as_posix(): one.read_bytes() for one in ours}
     assert "punctual_client/generated/operations.py" in inside
+    assert metadata(built_client.wheel)["Metadata-Version"] == "2.4", "not every index and pip knows newer ones"
 
     programs = clean_environment(tmp_path / "env", asked_by(built_client.wheel))
     with zipfile.ZipFile(built_client.wheel) as archive:
@@ -206,6 +229,8 @@ def test_a_beat_or_worker_of_a_project_without_anything_else_can_start(built, tm
     told = run("-c", LOAD)
 
     assert "punctual ['backfill', 'critical', 'default', 'deferred', 'high', 'low'] 42 []" in told
+    printed = run("-m", "django", "punctual_help", "deploy", "--pythonpath", ".")
+    assert printed == (ROOT / "docs" / "deploy.md").read_text()
 
 
 def test_a_module_imports_nothing_that_its_extra_does_not_bring():

@@ -16,6 +16,7 @@ from django.utils import timezone
 from tasks_app.core.celery_call import CELERY_TASK, celery_call
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.lanes import LANES
+from tasks_app.documentation import page
 from tasks_app.lifecycle.jobs.request import JobRequest, columns
 from tasks_app.sql import Row, execute
 
@@ -72,7 +73,7 @@ def why_unreadable() -> str:
     if theirs.vendor != "postgresql":
         return (
             f"django-celery-beat's tables are in the database {theirs.alias!r}, which is {theirs.display_name}; only "
-            "those in PostgreSQL can be read. Create the jobs by hand, as docs/jobs.md shows."
+            f"those in PostgreSQL can be read. Create the jobs by hand, as {page('jobs')} shows."
         )
     if TABLE not in theirs.introspection.table_names():
         return f"the database {theirs.alias!r} has no table {TABLE}; there is nothing to import or to take back."

@@ -14,6 +14,7 @@ from django.core.management import CommandError
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import shown
+from tasks_app.documentation import page
 from tasks_app.engine.nodes import process_name
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.management.terminal import TerminalCommand, account
@@ -108,7 +109,7 @@ def needed_faults() -> tuple[type[Exception], ...]:
     """What can go wrong with an archive, which there must be."""
     if not conf().ARCHIVE_URL:
         words = 'There is no archive: PUNCTUAL["ARCHIVE_URL"] is empty.'
-        raise CommandError(f"{words} Set it to a folder or a bucket; docs/archive.md says how.", returncode=2)
+        raise CommandError(f"{words} Set it to a folder or a bucket; {page('archive')} says how.", returncode=2)
     try:
         from tasks_app.archive.place import FAULTS
     except ImportError:

@@ -33,6 +33,7 @@ from django.utils.dateparse import parse_datetime
 from tasks_app.conf import conf
 from tasks_app.core.errors import shown
 from tasks_app.core.phrases import counted, span
+from tasks_app.documentation import page
 from tasks_app.embedded import EmbeddedError
 from tasks_app.engine.watch.backup_status import BackupView, read_backups
 from tasks_app.management.terminal import TerminalCommand, account
@@ -356,7 +357,7 @@ def _needed() -> tuple[type[Exception], ...]:
 def _need_places() -> None:
     if not conf().BACKUP_URLS:
         words = 'There is no place for backups: PUNCTUAL["BACKUP_URLS"] is empty.'
-        raise CommandError(f"{words} Name two folders or buckets; docs/backup.md says how.", returncode=2)
+        raise CommandError(f"{words} Name two folders or buckets; {page('backup')} says how.", returncode=2)
 
 
 def _system_here() -> str:

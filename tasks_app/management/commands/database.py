@@ -16,7 +16,7 @@ class Command(TerminalCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
-        roles = verbs.add_parser("roles", help="make what is missing; docs/isolation.md explains it")
+        roles = verbs.add_parser("roles", help="make what is missing; `manage.py punctual_help isolation` explains it")
         roles.add_argument("--dry-run", action="store_true", help="print it as SQL, for whoever may run it")
         roles.add_argument(
             "--login", action="append", default=[], help="a login of web processes, beats or workers; may be repeated"

@@ -24,6 +24,7 @@ from django.core.management import CommandError
 
 from tasks_app.conf import Conf, conf
 from tasks_app.core.errors import nearest
+from tasks_app.documentation import page
 from tasks_app.drills import history, report
 from tasks_app.drills.kinds import DRILLS
 from tasks_app.drills.stack import bare_environment
@@ -41,7 +42,7 @@ REPORT = Path("drills")
 class Command(TerminalCommand):
     help = (
         "Breaks a temporary stack under load on purpose, and measures how long it is away, what it loses and what it "
-        "does twice. docs/drills.md explains each drill."
+        f"does twice. {page('drills')} explains each drill."
     )
     requires_system_checks = []  # some ask the database
 

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from tasks_app.core.durations import seconds_of
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.phrases import counted
+from tasks_app.documentation import page
 from tasks_app.lifecycle.taken_back import BEGUN, SETTLED, TOLD, VERB
 from tasks_app.management.terminal import UNUSABLE, TerminalCommand
 from tasks_app.models import AuditEntry
@@ -27,7 +28,7 @@ SHOWN = 20  # of each kind, for people
 class Command(TerminalCommand):
     help = (
         "Lists the tasks of which a failover to a standby that lagged has taken something back although a worker or a "
-        "subscriber had seen it. Ends with 1 if there are any. docs/failover.md explains it."
+        f"subscriber had seen it. Ends with 1 if there are any. {page('failover')} explains it."
     )
     reads = ("report",)
 

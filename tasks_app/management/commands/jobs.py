@@ -46,7 +46,9 @@ class Command(TerminalCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         orders = parser.add_subparsers(dest="verb", required=True)
         applied = orders.add_parser("apply", help="make the jobs what a file says")
-        applied.add_argument("file", help="a .yaml, .yml or .py file; docs/jobs-as-code.md says what is in it")
+        applied.add_argument(
+            "file", help="a .yaml, .yml or .py file; `manage.py punctual_help jobs-as-code` says what is in it"
+        )
         applied.add_argument("--prune", action="store_true", help="delete the jobs that the file no longer has")
         applied.add_argument("--dry-run", action="store_true", help="only say what would be done")
         applied.add_argument("--check", action="store_true", help="a dry run; ends with 1 if there is a change")

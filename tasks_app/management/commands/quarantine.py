@@ -14,6 +14,7 @@ from tasks_app.core.lanes import LANES
 from tasks_app.core.overdue import WORDS, Answer, Choice, Preview
 from tasks_app.core.phrases import counted
 from tasks_app.core.schedule import in_zone
+from tasks_app.documentation import page
 from tasks_app.engine.operations import quarantine
 from tasks_app.engine.watch.installation_status import InstallationView, read_view
 from tasks_app.lifecycle.audit import Operator
@@ -29,7 +30,7 @@ PAUSE_SECONDS = 0.2  # somebody else has locked what is left
 class Command(TerminalCommand):
     help = (
         "Shows whether this installation is in quarantine and what is overdue; stops it, lets it go on, or rehearses. "
-        "docs/copies.md explains when it stops by itself."
+        f"{page('copies')} explains when it stops by itself."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

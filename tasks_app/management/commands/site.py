@@ -18,6 +18,7 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, PunctualError
 from tasks_app.core.phrases import counted, span
 from tasks_app.core.schedule import in_zone
+from tasks_app.documentation import page
 from tasks_app.engine.operations import site as orders
 from tasks_app.engine.watch.site_status import SitesView, SiteView, read_sites
 from tasks_app.lifecycle.audit import Operator
@@ -30,8 +31,8 @@ PAUSE_SECONDS = 0.5
 
 class Command(TerminalCommand):
     help = (
-        "Shows which site works and which stand by; activates another one, or lets all of them stand by. docs/site.md "
-        "explains how to run a second site."
+        "Shows which site works and which stand by; activates another one, or lets all of them stand by. "
+        f"{page('site')} explains how to run a second site."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -18,6 +18,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError
 from tasks_app.core.errors import shown
 from tasks_app.core.phrases import first_line, span
 from tasks_app.core.text import visible
+from tasks_app.documentation import page
 from tasks_app.engine.watch.storage import Family, Held, Storage, Table, read_storage
 from tasks_app.engine.watch.verdict.storage import MOVING_SECONDS
 from tasks_app.management.terminal import TerminalCommand
@@ -93,7 +94,7 @@ def _problems(storage: Storage, warn_days: float) -> Iterator[str]:
         if one.too_long:
             yield f"{_held(one)} {_WAYS_OUT[one.kind].format(one.name.removeprefix('pid '))}"
     if storage.full_in_days is not None and storage.full_in_days < warn_days:
-        yield f"The disk is full in {_time(storage.full_in_days)}. Give it room, or keep less (docs/storage.md)."
+        yield f"The disk is full in {_time(storage.full_in_days)}. Give it room, or keep less ({page('storage')})."
     if storage.moving.oldest_seconds is not None and storage.moving.oldest_seconds > MOVING_SECONDS:
         yield (
             "What is over stays among what is live: the first should have been moved "

@@ -14,7 +14,8 @@ from django.urls.resolvers import URLResolver
 
 from tasks_app.console.menu import GROUPS
 from tasks_app.console.site import ConsoleSite
-from tasks_app.pages.help import DOCS, HELP, page_for
+from tasks_app.documentation import DOCS
+from tasks_app.pages.help import HELP, page_for
 from tasks_app.pages.lists import OwnLookups
 from tasks_app.web_checks import check_pages
 from tests.support.browser import PASSWORD, person

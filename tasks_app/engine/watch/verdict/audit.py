@@ -58,7 +58,7 @@ def audit_trail_broken(status: SchedulerStatus) -> Iterator[Problem]:
             ),
             said(
                 "A change made directly in its tables is the cause. All other trails are chained and anchored. "
-                "`manage.py audit verify` says what is wrong; docs/audit.md says how to repair it."
+                "`manage.py audit verify` says what is wrong; `manage.py punctual_help audit` says how to repair it."
             ),
             ", ".join(tenant or "what all tenants share" for tenant in broken) + ".",
         )
