@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.urls import re_path
-from django.utils.module_loading import autodiscover_modules
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
 from ninja.openapi.schema import OpenAPISchema
@@ -13,6 +12,7 @@ from ninja.operation import Operation
 
 from tasks_app.core.routers import ROUTERS
 from tasks_app.database import own_transactions
+from tasks_app.discovery import import_of_every_app
 from tasks_app.pages.extras import missing_for_api_page
 
 from . import (
@@ -135,7 +135,6 @@ OWN = (
     ("", forecast.router),
     ("", version.router),
 )
-# Every installed app may have a `punctual_api` module with endpoints of its own; no app is named here.
-autodiscover_modules("punctual_api")
+import_of_every_app("punctual_api")  # endpoints of other apps
 for prefix, router in (*OWN, *ROUTERS.beside({*(prefix for prefix, _ in OWN), "/live", "/scheduler", "/version"})):
     api.add_router(prefix, router)

@@ -70,10 +70,11 @@ NO_RIGHT = gettext_lazy("Your account lacks the permission for it. Whoever manag
 class StaleForms(CsrfViewMiddleware):
     """Django's check. A form from before the last login is shown again as it was typed, with a token that counts."""
 
-    def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
-        if request.method == "POST" and keep(request):
+    def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
+        refused: HttpResponse | None = super().process_view(request, *view)
+        if refused is not None and request.method == "POST" and keep(request):
             return HttpResponseRedirect(request.get_full_path())
-        return super()._reject(request, reason)
+        return refused
 
 
 _protected = decorator_from_middleware(StaleForms)

@@ -125,7 +125,8 @@ def rows_of(query: QuerySet, *fields: str) -> str:
     using = conf().DATABASE
     # elide_empty: a queryset that can have no rows is a statement too, with columns of the right types.
     compiler = query.values_list(*fields).query.get_compiler(using, elide_empty=False)
-    text: str = connections[using].ops.compose_sql(*compiler.as_sql())
+    with connections[using].cursor() as cursor:
+        text = psycopg.ClientCursor(cursor.connection).mogrify(*compiler.as_sql())
     return text.replace("%", "%%")
 
 

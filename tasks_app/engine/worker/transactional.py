@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError
+from django.db.transaction import get_rollback
 from psycopg.pq import TransactionStatus
 
 from tasks_app.core.away import Away
@@ -245,7 +246,7 @@ class EffectsRun:
     def _plainly(self, action: Callable[[], Any]) -> Any:
         try:
             answer = action()
-            if self._connection.needs_rollback or self._status() != TransactionStatus.INTRANS:
+            if get_rollback(self._connection.alias) or self._status() != TransactionStatus.INTRANS:
                 raise _RolledBack(self._carefully)  # aborted or ended: the careful go tells which
             return answer
         except (Interrupted, DatabaseError, InterfaceError) as error:
@@ -267,7 +268,7 @@ class EffectsRun:
                 writes.send()
                 if self._vectorised:
                     answer = _value_or_raise(answers_in(answer, [task]).get(task.id))
-                if self._connection.needs_rollback or self._status() == TransactionStatus.INERROR:
+                if get_rollback(self._connection.alias) or self._status() == TransactionStatus.INERROR:
                     raise RuntimeError("the handler caught a database error inside its transaction and carried on")
                 if ended:
                     raise RuntimeError(ENDED_WORDS)
@@ -286,7 +287,7 @@ class EffectsRun:
 
         Django says nothing when a rollback to a savepoint fails, it only refuses every statement after that.
         """
-        if not self._connection.needs_rollback:
+        if not get_rollback(self._connection.alias):
             return outcome_of(error)
         if self._fault is not None and sqlstate(self._fault) == IDLE_TOO_LONG:
             self._decided[task.id] = Failure("IDLE_IN_TRANSACTION", str(self._fault).strip())
