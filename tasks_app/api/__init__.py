@@ -13,6 +13,7 @@ from ninja.operation import Operation
 from tasks_app.core.routers import ROUTERS
 from tasks_app.database import own_transactions
 from tasks_app.discovery import import_of_every_app
+from tasks_app.libraries.django import change_views
 from tasks_app.pages.extras import missing_for_api_page
 
 from . import (
@@ -77,11 +78,10 @@ class PunctualAPI(NinjaAPI):
             refuse_unknown_parameters(operation)
         *own, root = super()._get_urls()
         views = views_by_address(self)
-        for one in own:
-            one.callback = spoken(admitted(one.callback, views.get(one.name, {})))
+        change_views(own, lambda view, name: spoken(admitted(view, views.get(name, {}))))
         found = [*own, re_path("", nothing_here, name=root.name)]
-        for one in found:
-            login_not_required(one.callback)  # it asks for a token or a login itself, whatever a project's pages do
+        # It asks for a token or a login itself, whatever a project's pages do.
+        change_views(found, lambda view, _: login_not_required(view))
         return own_transactions(found)
 
 

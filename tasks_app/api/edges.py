@@ -14,6 +14,7 @@ from ninja.parser import Parser
 from tasks_app.conf import conf
 from tasks_app.core.errors import nearest
 from tasks_app.core.json_parts import MOST_PARTS, too_many_parts
+from tasks_app.libraries.django import give_body
 from tasks_app.lifecycle.request import DEEPEST, is_deeper
 
 from .headers import send
@@ -65,8 +66,9 @@ def bound_body(request: HttpRequest) -> None:
         size = int(told) if told.isdigit() else 0
     elif request.META.get("wsgi.input_terminated"):
         # It comes in chunks, which Django would take for no body.
-        request._body = request.META["wsgi.input"].read(most + 1)
-        size = len(request._body)
+        body = request.META["wsgi.input"].read(most + 1)
+        give_body(request, body)
+        size = len(body)
     else:
         size = 0
     if size > most:

@@ -20,6 +20,7 @@ from tasks_app.core.shedding import Kind
 from tasks_app.engine.web import people
 from tasks_app.engine.web.door import DOOR, Refusal
 from tasks_app.engine.web.standby import REFUSED, RETRY_SECONDS, STANDBY
+from tasks_app.libraries.django import change_views
 from tasks_app.lifecycle.audit import acting_from
 from tasks_app.pages.language import speaking, told_by
 from tasks_app.pages.links import console_url
@@ -82,11 +83,7 @@ _protected = decorator_from_middleware(StaleForms)
 
 def guard(site: AdminSite, patterns: list[URLPattern | URLResolver]) -> None:
     """Put it around every view of the site."""
-    for one in patterns:
-        if isinstance(one, URLResolver):
-            guard(site, one.url_patterns)
-        else:
-            one.callback = _guarded(site, one.callback)
+    change_views(patterns, lambda view, _: _guarded(site, view))
 
 
 def _guarded(site: AdminSite, view: View) -> View:

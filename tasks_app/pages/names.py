@@ -8,13 +8,12 @@ from django.apps import AppConfig
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy, override
 
+from tasks_app.libraries.django import rename
+
 
 def translate_names(app: AppConfig) -> None:
     for model in app.get_models():
-        model._meta.verbose_name = _lazy(model._meta.verbose_name)
-        model._meta.verbose_name_plural = _lazy(model._meta.verbose_name_plural)
-        for field in model._meta.fields:
-            field.verbose_name = _lazy(field.verbose_name)
+        rename(model, _lazy)
 
 
 def _lazy(name: str | Promise) -> Promise:

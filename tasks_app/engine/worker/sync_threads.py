@@ -16,6 +16,8 @@ from typing import Any
 from asgiref.sync import SyncToAsync
 from django.db import close_old_connections, connections
 
+from tasks_app.libraries.django import forget_connection, in_transaction
+
 from .outcomes import as_fault
 
 
@@ -110,11 +112,11 @@ def _leave(error: BaseException | None) -> BaseException | None:
     """In the thread: what the error really is; the connections as the next task may find them."""
     error = None if error is None else as_fault(error)
     for connection in connections.all(initialized_only=True):
-        if connection.in_atomic_block:
+        if in_transaction(connection):
             # A transaction that was left open, by a coroutine that ended in the middle of it.
             with contextlib.suppress(Exception):
                 connection.connection.close()
-            del connections[connection.alias]
+            forget_connection(connection.alias)
     close_old_connections()
     return error
 

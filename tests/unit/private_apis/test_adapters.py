@@ -1,0 +1,53 @@
+"""A library without something that we use: its adapter names it when it is imported."""
+
+import importlib.util
+from types import ModuleType
+
+import pytest
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from tasks_app.libraries import UnsupportedLibrary, Uses
+
+
+def _import_again(name: str) -> ModuleType:
+    """As a new process would; the module that others have imported stays as it is."""
+    spec = importlib.util.find_spec(name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _message_of(name: str) -> str:
+    with pytest.raises(UnsupportedLibrary) as raised:
+        _import_again(name)
+    return str(raised.value)
+
+
+def test_the_message_names_the_library_its_version_what_is_missing_and_what_works():
+    with pytest.raises(UnsupportedLibrary, match=r"with Django \d\S+: .*str\.lost.* works with Django 5\.2\. Install"):
+        with Uses("Django", "5.2") as uses:
+            uses.of(str, "lost")
+
+
+def test_an_import_that_fails_is_named_too():
+    with pytest.raises(UnsupportedLibrary, match=r"with Django \S+: cannot import name 'lost' from 'django\.db'\. It"):
+        with Uses("Django", "5.2"):
+            from django.db import lost  # noqa: F401
+
+
+def test_a_library_that_is_not_there_is_no_matter_of_its_version():
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        with Uses("no-such-library", "1"):
+            import no_such_library  # noqa: F401
+
+
+def test_django_without_a_method(monkeypatch):
+    monkeypatch.delattr(BaseDatabaseWrapper, "_prepare_cursor")
+
+    assert "BaseDatabaseWrapper._prepare_cursor not found" in _message_of("tasks_app.libraries.django")
+
+
+def test_django_without_an_attribute_of_its_connections(monkeypatch):
+    monkeypatch.setattr(BaseDatabaseWrapper, "__init__", lambda self: None)
+
+    assert ": in_atomic_block, " in _message_of("tasks_app.libraries.django")
