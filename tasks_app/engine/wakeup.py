@@ -22,6 +22,7 @@ from tasks_app.conf import conf
 from tasks_app.core.redis_url import SENTINEL, Sentinels
 from tasks_app.database import our_connection
 from tasks_app.libraries.django import in_transaction, runs_on_commit
+from tasks_app.libraries.redis import SILENT
 
 log = logging.getLogger(__name__)
 
@@ -67,9 +68,7 @@ def client(timeout: float, url: str = "") -> redis.Redis:
         "socket_timeout": timeout,
         "socket_connect_timeout": timeout,
         "retry": Retry(NoBackoff(), 0),
-        "protocol": 2,
-        "driver_info": None,
-    }
+    } | SILENT
     if not url.startswith(SENTINEL):
         return redis.Redis.from_url(url, **options)
     asked = Sentinels.of(url)

@@ -5,6 +5,8 @@ release that lacks something is named then, and not by an AttributeError in the 
 """
 
 from importlib.metadata import PackageNotFoundError, version
+from inspect import unwrap
+from platform import python_version
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -28,7 +30,7 @@ class Uses:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, ImportError | AttributeError):
+        if isinstance(error, ImportError | AttributeError | TypeError):
             found = _version(self._package)
             if found is None:
                 return  # it is not installed, which the error says
@@ -42,7 +44,7 @@ class Uses:
 
     def set_by(self, made: Any, *names: str) -> None:
         """Attributes that an __init__, or another function, gives to an instance or reads of it."""
-        code: CodeType | None = getattr(made, "__code__", None)
+        code: CodeType | None = getattr(unwrap(made), "__code__", None)
         known = code.co_names if code else ()
         self._missing += [f"{made.__qualname__}: {name}" for name in names if name not in known]
 
@@ -54,6 +56,8 @@ class Uses:
 
 
 def _version(package: str) -> str | None:
+    if package == "Python":
+        return python_version()
     try:
         return version(package)
     except PackageNotFoundError:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from tasks_app.conf import conf
 from tasks_app.engine.wakeup import FLEET, NEXT_LOOK, SIGNAL, Breaker, client
+from tasks_app.libraries.redis import Link
 
 log = logging.getLogger(__name__)
 
@@ -38,9 +39,8 @@ class Listener:
         self._shards: tuple[int, ...] = ()
         self._signals: list[str] = []
         self._breaker = Breaker()
-        # redis has types for a part of what they can do.
-        self._client: Any = None
-        self._connection: Any = None
+        self._client: Any = None  # redis has types for a part of what they can do
+        self._link: Link | None = None
         self._armed = False
         self._more = True  # signals may lie in the lists; while a pop is outstanding, it gets the first of them
         self._heard = inf  # when the first is due of what was told
@@ -87,7 +87,7 @@ class Listener:
         if signals is not None:
             sources.append(signals)
         readable, _, _ = select.select(sources, [], [], max(seconds, 0))
-        return self._read_signal() if signals in readable else Woken.NO
+        return self._read_signal(self._link) if self._link is not None and signals in readable else Woken.NO
 
     def interrupt(self) -> None:
         """End a wait now; safe to call from a signal handler."""
@@ -127,27 +127,26 @@ class Listener:
 
     def _arm(self) -> int | None:
         """Have one blocking pop outstanding, so that waiting costs no command at all."""
-        if self._connection is None:
+        if self._link is None:
             if self._breaker.open:
                 return None
             try:
-                self._connection = client(conf().WAKEUP_MS / 1000).connection_pool.get_connection()
+                self._link = Link(client(conf().WAKEUP_MS / 1000))
             except Exception as error:
                 self._give_up(error)
                 return None
         try:
             if not self._armed:
-                self._connection.send_command("BLPOP", self._fleet_key, *self._signals, 0)
+                self._link.send("BLPOP", self._fleet_key, *self._signals, 0)
                 self._armed = True
-            number: int = self._connection._sock.fileno()
-            return number
+            return self._link.fileno()
         except Exception as error:
             self._give_up(error)
             return None
 
-    def _read_signal(self) -> Woken:
+    def _read_signal(self, link: Link) -> Woken:
         try:
-            key, due = self._connection.read_response()
+            key, due = link.read()
             self._armed, self._more = False, True
             self._breaker.worked()
             fleet = key == self._fleet_key.encode()
@@ -171,6 +170,6 @@ class Listener:
         log.warning("wakeup.lost error=%r pause_seconds=%g", str(error), self._breaker.pause_seconds)
 
     def _drop_connection(self) -> None:
-        if self._connection is not None:
-            self._connection.disconnect()
-        self._connection, self._armed, self._more = None, False, True
+        if self._link is not None:
+            self._link.close()
+        self._link, self._armed, self._more = None, False, True

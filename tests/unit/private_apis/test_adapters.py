@@ -4,7 +4,9 @@ import importlib.util
 from types import ModuleType
 
 import pytest
+from asgiref.sync import SyncToAsync
 from django.db.backends.base.base import BaseDatabaseWrapper
+from redis.connection import AbstractConnection
 
 from tasks_app.libraries import UnsupportedLibrary, Uses
 
@@ -51,3 +53,23 @@ def test_django_without_an_attribute_of_its_connections(monkeypatch):
     monkeypatch.setattr(BaseDatabaseWrapper, "__init__", lambda self: None)
 
     assert ": in_atomic_block, " in _message_of("tasks_app.libraries.django")
+
+
+def test_redis_without_a_socket_that_can_be_waited_for(monkeypatch):
+    monkeypatch.setattr(AbstractConnection, "__init__", lambda self: None)
+
+    assert ": _sock, " in _message_of("tasks_app.libraries.redis")
+
+
+def test_asgiref_without_its_note_in_the_thread(monkeypatch):
+    monkeypatch.delattr(SyncToAsync, "threadlocal")
+
+    assert "SyncToAsync.threadlocal not found" in _message_of("tasks_app.libraries.asgiref")
+
+
+def test_a_python_without_its_encoder(monkeypatch):
+    monkeypatch.delattr("json.encoder.c_make_encoder")
+    assert "cannot import name 'c_make_encoder'" in _message_of("tasks_app.libraries.python")
+
+    monkeypatch.setattr("json.encoder.c_make_encoder", None, raising=False)  # as PyPy has it
+    assert "'NoneType' object is not callable" in _message_of("tasks_app.libraries.python")
