@@ -73,16 +73,17 @@ class PunctualAPI(NinjaAPI):
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__
 
-    def _get_urls(self) -> list[Any]:
+    @property
+    def urls(self) -> tuple[list[Any], str, str]:
         for operation in operations_of(self):
             refuse_unknown_parameters(operation)
-        *own, root = super()._get_urls()
+        (*own, root), app, namespace = super().urls
         views = views_by_address(self)
         change_views(own, lambda view, name: spoken(admitted(view, views.get(name, {}))))
         found = [*own, re_path("", nothing_here, name=root.name)]
         # It asks for a token or a login itself, whatever a project's pages do.
         change_views(found, lambda view, _: login_not_required(view))
-        return own_transactions(found)
+        return own_transactions(found), app, namespace
 
 
 api = PunctualAPI(

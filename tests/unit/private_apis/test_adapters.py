@@ -6,6 +6,7 @@ from types import ModuleType
 import pytest
 from asgiref.sync import SyncToAsync
 from django.db.backends.base.base import BaseDatabaseWrapper
+from ninja.operation import Operation
 from redis.connection import AbstractConnection
 
 from tasks_app.libraries import UnsupportedLibrary, Uses
@@ -73,3 +74,9 @@ def test_a_python_without_its_encoder(monkeypatch):
 
     monkeypatch.setattr("json.encoder.c_make_encoder", None, raising=False)  # as PyPy has it
     assert "'NoneType' object is not callable" in _message_of("tasks_app.libraries.python")
+
+
+def test_ninja_without_a_place_where_its_parameters_are_read(monkeypatch):
+    monkeypatch.delattr(Operation, "_get_values")
+
+    assert "Operation._get_values not found" in _message_of("tasks_app.libraries.ninja")

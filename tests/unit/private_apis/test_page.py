@@ -33,7 +33,8 @@ def _lines() -> Iterator[Line]:
 LINES = list(_lines())
 ADAPTERS = {ROOT / place for line in LINES if line.adapted for place in line.places}
 # Our own have these too, or other libraries, where they are documented.
-COMMON = {"settings", "callback", "verbose_name", "verbose_name_plural", "get_connection", "models", "operations"}
+COMMON = {"accept", "callback", "close", "get_connection", "init", "models", "operations", "settings", "socket"}
+COMMON |= {"verbose_name", "verbose_name_plural"}
 # They begin with an underscore and are documented all the same.
 DOCUMENTED = {"_meta", "_default_manager", "_exit", "_getframe", "_current_frames"}
 DOCUMENTED |= {"_replace", "_asdict", "_make", "_fields"}  # of a named tuple
