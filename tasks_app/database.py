@@ -83,7 +83,7 @@ def own_transactions(patterns: list[Any]) -> list[Any]:
     return patterns
 
 
-def _with_own_transactions(view: Callable[..., Any], _: str | None) -> Callable[..., Any]:
+def _with_own_transactions(view: Callable[..., Any], _: str) -> Callable[..., Any]:
     if ismethod(view):  # which can't be marked
         view = wraps(view)(partial(view))
     for name in settings.DATABASES:

@@ -4,9 +4,7 @@ A module checks what it uses when it is imported, which is at the start of a pro
 release that lacks something is named then, and not by an AttributeError in the middle of the work.
 """
 
-from importlib.metadata import PackageNotFoundError, version
 from inspect import unwrap
-from platform import python_version
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -18,7 +16,7 @@ class UnsupportedLibrary(PunctualError, ImportError):
 
 
 class Uses:
-    """`with Uses("redis", "8") as uses:` around the imports of a library, and then what is used of them."""
+    """`with Uses("redis", ">=8,<9") as uses:` around the imports of a library, and then what is used of them."""
 
     def __init__(self, package: str, works_with: str) -> None:
         self._package, self._works_with = package, works_with
@@ -50,15 +48,16 @@ class Uses:
 
     def _unsupported(self, what: str, found: str) -> UnsupportedLibrary:
         return UnsupportedLibrary(
-            f"Punctual does not work with {self._package} {found}: {what}. It works with {self._package} "
-            f"{self._works_with}. Install one of those, or a newer django-punctual."
+            f"Punctual does not work with {self._package} {found}: {what}. It works with "
+            f"{self._package}{self._works_with}. Install that, or a newer django-punctual."
         )
 
 
 def _version(package: str) -> str | None:
-    if package == "Python":
-        return python_version()
+    import platform  # these take long to import, and most processes need neither
+    from importlib import metadata
+
     try:
-        return version(package)
-    except PackageNotFoundError:
+        return platform.python_version() if package == "Python" else metadata.version(package)
+    except metadata.PackageNotFoundError:
         return None

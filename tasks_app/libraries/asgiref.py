@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from tasks_app.libraries import Uses
 
-with Uses("asgiref", "3.8.1 to 3") as uses:
+with Uses("asgiref", ">=3.8.1,<4") as uses:
     from asgiref.sync import SyncToAsync
 
     uses.of(SyncToAsync, "threadlocal")

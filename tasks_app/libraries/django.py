@@ -7,7 +7,7 @@ from typing import Any
 
 from tasks_app.libraries import Uses
 
-WORKS_WITH = "5.2"
+WORKS_WITH = ">=5.2,<6"
 
 with Uses("Django", WORKS_WITH) as uses:
     from django.db import connections
@@ -128,14 +128,14 @@ def give_body(request: HttpRequest, body: bytes) -> None:
 
 
 def change_views(
-    patterns: list[URLPattern | URLResolver], change: Callable[[Callable[..., Any], str | None], Callable[..., Any]]
+    patterns: list[URLPattern | URLResolver], change: Callable[[Callable[..., Any], str], Callable[..., Any]]
 ) -> None:
     """Every view below these addresses; `change` gets it with the name of its address."""
     for one in patterns:
         if isinstance(one, URLResolver):
             change_views(one.url_patterns, change)
         else:
-            one.callback = change(one.callback, one.name)
+            one.callback = change(one.callback, one.name or "")
 
 
 def is_included(module: str) -> bool:

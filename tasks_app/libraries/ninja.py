@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 from tasks_app.libraries import Uses
 
-with Uses("django-ninja", "1.6 and 1.7") as uses:
+with Uses("django-ninja", ">=1.6,<1.8") as uses:
     from ninja import NinjaAPI
     from ninja.openapi.docs import DocsBase
     from ninja.operation import Operation, PathView
@@ -20,7 +20,7 @@ with Uses("django-ninja", "1.6 and 1.7") as uses:
     uses.of(Operation, "_get_values")
     uses.set_by(Operation.__init__, "models")
     uses.of(ParamModel, "__ninja_param_source__")
-    uses.set_by(HeaderModel.get_request_data.__func__, "__ninja_flatten_map__")
+    uses.set_by(HeaderModel.get_request_data, "__ninja_flatten_map__")
     uses.of(DocsBase, "get_openapi_url")
 
 

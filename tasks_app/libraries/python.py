@@ -1,4 +1,4 @@
-"""Python: the encoder in C that `JSONEncoder.encode()` makes anew for each value."""
+"""CPython: the encoder in C that `JSONEncoder.encode()` makes anew for each value."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -7,7 +7,7 @@ from tasks_app.libraries import Uses
 
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
-with Uses("Python", "3.11 to 3.13, as CPython") as uses:
+with Uses("Python", ">=3.11") as uses:
     from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]  # typeshed lacks the former
 
     # As ENCODER writes it. It remembers nothing, so all threads can have the same one.

@@ -1,12 +1,12 @@
 """redis-py: connections that are spoken to directly, and clients that say nothing before their first command."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tasks_app.libraries import Uses
 
-with Uses("redis", "8") as uses:
+with Uses("redis", ">=8,<9") as uses:
     from redis import Redis, ResponseError
     from redis.connection import AbstractConnection, ConnectionPool
 
@@ -23,9 +23,9 @@ class Link:
     def __init__(self, client: Redis) -> None:
         self._pool: Any = client.connection_pool  # redis has types for a part of what they can do
         self._connection: Any = self._pool.get_connection()
-        self.send = self._connection.send_command
-        self.read = self._connection.read_response
-        self.close = self._connection.disconnect
+        self.send: Callable[..., object] = self._connection.send_command
+        self.read: Callable[[], Any] = self._connection.read_response
+        self.close: Callable[[], object] = self._connection.disconnect
 
     def send_packed(self, command: bytes) -> None:
         self._connection.send_packed_command([command])

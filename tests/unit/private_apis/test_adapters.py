@@ -1,6 +1,10 @@
 """A library without something that we use: its adapter names it when it is imported."""
 
 import importlib.util
+import re
+import tomllib
+from itertools import chain
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -10,6 +14,10 @@ from ninja.operation import Operation
 from redis.connection import AbstractConnection
 
 from tasks_app.libraries import UnsupportedLibrary, Uses
+from tasks_app.libraries.django import WORKS_WITH
+
+ROOT = Path(__file__).parents[3]
+USES = re.compile(r'^with Uses\("([\w-]+)", "([^"]+)"', re.MULTILINE)
 
 
 def _import_again(name: str) -> ModuleType:
@@ -27,14 +35,30 @@ def _message_of(name: str) -> str:
 
 
 def test_the_message_names_the_library_its_version_what_is_missing_and_what_works():
-    with pytest.raises(UnsupportedLibrary, match=r"with Django \d\S+: .*str\.lost.* works with Django 5\.2\. Install"):
-        with Uses("Django", "5.2") as uses:
+    with pytest.raises(UnsupportedLibrary, match=r"with Django \d\S+: .*str\.lost.* works with Django>=5,<6\. Install"):
+        with Uses("Django", ">=5,<6") as uses:
             uses.of(str, "lost")
+
+
+def test_the_versions_in_the_message_are_those_that_are_asked_for():
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = {"Python": wanted["requires-python"]}
+    for one in (*wanted["dependencies"], *chain(*wanted["optional-dependencies"].values())):
+        name, versions = re.fullmatch(r"([\w-]+)(.*)", one).groups()
+        asked[name] = versions
+    named = dict(
+        pair for path in (ROOT / "tasks_app/libraries").glob("*.py") for pair in USES.findall(path.read_text())
+    )
+
+    assert len(named) == 5
+    for name, versions in named.items():
+        assert versions == asked[name], name
+    assert asked["Django"] == WORKS_WITH
 
 
 def test_an_import_that_fails_is_named_too():
     with pytest.raises(UnsupportedLibrary, match=r"with Django \S+: cannot import name 'lost' from 'django\.db'\. It"):
-        with Uses("Django", "5.2"):
+        with Uses("Django", ">=5,<6"):
             from django.db import lost  # noqa: F401
 
 
@@ -80,3 +104,9 @@ def test_ninja_without_a_place_where_its_parameters_are_read(monkeypatch):
     monkeypatch.delattr(Operation, "_get_values")
 
     assert "Operation._get_values not found" in _message_of("tasks_app.libraries.ninja")
+
+
+def test_prometheus_client_without_native_histograms(monkeypatch):
+    monkeypatch.delattr("prometheus_client.core.NativeHistogram")
+
+    assert "cannot import name 'NativeHistogram'" in _message_of("tasks_app.libraries.prometheus")
