@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -27,7 +26,7 @@ from inventory_app.models import CODE_LENGTH, LOCK_ORDER, NAME_LENGTH, Product
 from inventory_app.units import STOCK_SYNC
 from tasks_app.client import InvalidTask, TaskInfo, find, find_many
 from tasks_app.client.rolling import failing_keys
-from tasks_app.pages.lists import COUNTED, BoundedPaginator, OwnLookups
+from tasks_app.pages.lists import COUNTED, BoundedPaginator, CantShow, OwnLookups, RowsTogether
 from tasks_app.pages.rows import TEMPLATE, QuickList
 
 from .coverage import coverage_page
@@ -64,7 +63,7 @@ class ShowFilter(admin.SimpleListFilter):
                 return queryset.filter(product_code__in=_failing(*cause))
             case ["" | "oldest"]:
                 return queryset
-        raise IncorrectLookupParameters(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
+        raise CantShow(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
 
     def causes(self) -> list[tuple[str, str]]:
         if (self.value() or "").split(":", 1)[0] != FAILING:
@@ -86,28 +85,18 @@ def _named(queryset: QuerySet, term: str) -> QuerySet:
     return named if len(codes) > FEW else queryset.filter(product_code__in=codes)
 
 
-class ProductList(QuickList):
-    result_list: list[Product]
-
-    def get_queryset(self, *args: object, **options: object) -> QuerySet:
-        queryset = super().get_queryset(*args, **options)
-        self.has_filters = False  # the links above the list are the filter
-        return queryset
-
+class ProductList(RowsTogether, QuickList):
     def get_ordering(self, request: HttpRequest, queryset: QuerySet) -> list[Any]:
         if not self.params.get("o") and request.GET.get("show") in ("late", "oldest"):
             return [F("stock_synced_at").asc(nulls_first=True), "product_code"]
         ordering: list[Any] = super().get_ordering(request, queryset)
         return ordering
 
-    def get_results(self, request: HttpRequest) -> None:
+    def read(self, request: HttpRequest, rows: list[Product], found: int) -> None:
         """The tasks of all rows of the page with one statement."""
-        super().get_results(request)
-        self.full_result_count = self.result_count
-        self.is_more = self.result_count == COUNTED
-        self.result_list = list(self.result_list)
-        tasks = find_many([STOCK_SYNC], [product.product_code for product in self.result_list])
-        for product in self.result_list:
+        self.is_more = found == COUNTED
+        tasks = find_many([STOCK_SYNC], [product.product_code for product in rows])
+        for product in rows:
             product.task, product.now = tasks.get((STOCK_SYNC, product.product_code)), timezone.now()
 
 

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 from asgiref.sync import SyncToAsync
+from django.contrib.admin import ModelAdmin
+from django.core.management.base import OutputWrapper
 from django.db.backends.base.base import BaseDatabaseWrapper
 from ninja.operation import Operation
 from redis.connection import AbstractConnection
@@ -110,3 +112,15 @@ def test_prometheus_client_without_native_histograms(monkeypatch):
     monkeypatch.delattr("prometheus_client.core.NativeHistogram")
 
     assert "cannot import name 'NativeHistogram'" in _message_of("tasks_app.libraries.prometheus")
+
+
+def test_an_admin_without_a_place_where_a_list_is_made(monkeypatch):
+    monkeypatch.delattr(ModelAdmin, "get_changelist_instance")
+
+    assert "ModelAdmin.get_changelist_instance not found" in _message_of("tasks_app.libraries.django_admin")
+
+
+def test_commands_without_the_stream_inside(monkeypatch):
+    monkeypatch.setattr(OutputWrapper, "__init__", lambda self: None)
+
+    assert ": _out not found" in _message_of("tasks_app.libraries.django_commands")
