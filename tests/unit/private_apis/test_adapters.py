@@ -12,6 +12,8 @@ from asgiref.sync import SyncToAsync
 from django.contrib.admin import ModelAdmin
 from django.core.management.base import OutputWrapper
 from django.db.backends.base.base import BaseDatabaseWrapper
+from gunicorn.glogging import Logger
+from gunicorn.workers.gthread import ThreadWorker
 from ninja.operation import Operation
 from redis.connection import AbstractConnection
 
@@ -124,3 +126,15 @@ def test_commands_without_the_stream_inside(monkeypatch):
     monkeypatch.setattr(OutputWrapper, "__init__", lambda self: None)
 
     assert ": _out not found" in _message_of("tasks_app.libraries.django_commands")
+
+
+def test_gunicorn_without_its_connections_in_a_poller(monkeypatch):
+    monkeypatch.setattr(ThreadWorker, "__init__", lambda self: None)
+
+    assert ": poller, " in _message_of("scheduler_project.web_worker")
+
+
+def test_gunicorn_without_one_log(monkeypatch):
+    monkeypatch.setattr(Logger, "__init__", lambda self: None)
+
+    assert ": error_log not found" in _message_of("scheduler_project.web_log")
