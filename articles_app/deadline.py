@@ -14,6 +14,13 @@ from typing import Any
 import httpcore
 import httpx
 
+_ERRORS = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+)
 _call = threading.local()
 
 
@@ -31,15 +38,54 @@ def client(**options: Any) -> httpx.Client:
     return httpx.Client(transport=_Transport(), **options)
 
 
-class _Transport(httpx.HTTPTransport):
+class _Transport(httpx.BaseTransport):
+    """httpx's own has no option for the network backend; httpcore's pool, which does its work, has."""
+
     def __init__(self) -> None:
-        context = httpx.create_ssl_context()
-        super().__init__(verify=context)
-        # httpx has no option for the network backend; its pool is httpcore's, which has. No kept connections: a call
-        # is rare and slow next to a handshake, and a kept one may have died meanwhile.
+        # No kept connections: a call is rare and slow next to a handshake, and a kept one may have died meanwhile.
         self._pool = httpcore.ConnectionPool(
-            ssl_context=context, max_keepalive_connections=0, network_backend=_Backend()
+            ssl_context=httpx.create_ssl_context(), max_keepalive_connections=0, network_backend=_Backend()
         )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        with _as_httpx(request):
+            answer = self._pool.handle_request(
+                httpcore.Request(
+                    request.method,
+                    target,
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        stream = _Body(answer, request)
+        return httpx.Response(answer.status, headers=answer.headers, stream=stream, extensions=answer.extensions)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, answer: httpcore.Response, request: httpx.Request) -> None:
+        self._answer, self._request = answer, request
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _as_httpx(self._request):
+            yield from self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+@contextmanager
+def _as_httpx(request: httpx.Request) -> Iterator[None]:
+    """Its callers know the errors of httpx, which has one of the same name for each of httpcore's."""
+    try:
+        yield
+    except _ERRORS as error:
+        raise getattr(httpx, type(error).__name__)(str(error), request=request) from error
 
 
 class _Backend(httpcore.SyncBackend):
@@ -51,8 +97,10 @@ class _Backend(httpcore.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        stream = super().connect_tcp(host, port, _left(timeout, httpcore.ConnectTimeout), local_address, socket_options)
-        return _Stream(stream)
+        left = _left(timeout, httpcore.ConnectTimeout)
+        return _Stream(
+            super().connect_tcp(host, port, timeout=left, local_address=local_address, socket_options=socket_options)
+        )
 
 
 class _Stream(httpcore.NetworkStream):
@@ -60,10 +108,10 @@ class _Stream(httpcore.NetworkStream):
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left(timeout, httpcore.ReadTimeout))
+        return self._stream.read(max_bytes, timeout=_left(timeout, httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, _left(timeout, httpcore.WriteTimeout))
+        self._stream.write(buffer, timeout=_left(timeout, httpcore.WriteTimeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -72,7 +120,7 @@ class _Stream(httpcore.NetworkStream):
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> "_Stream":
         left = _left(timeout, httpcore.ConnectTimeout)
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left))
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname=server_hostname, timeout=left))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)

@@ -7,7 +7,15 @@ from ._later import attributes_of
 if TYPE_CHECKING:
     from tasks_app.pages.charts import Chart, Series, bars
     from tasks_app.pages.help import PLACES, Place, answers
-    from tasks_app.pages.lists import COUNTED, SHOWN, BoundedPaginator, OwnLookups, refuse_unknown
+    from tasks_app.pages.lists import (
+        COUNTED,
+        SHOWN,
+        BoundedPaginator,
+        CantShow,
+        OwnLookups,
+        RowsTogether,
+        refuse_unknown,
+    )
     from tasks_app.pages.names import translate_names
     from tasks_app.pages.rows import TEMPLATE, QuickList
     from tasks_app.pages.saved import LISTS, FilteredList
@@ -20,11 +28,13 @@ __all__ = [
     "SHOWN",
     "TEMPLATE",
     "BoundedPaginator",
+    "CantShow",
     "Chart",
     "FilteredList",
     "OwnLookups",
     "Place",
     "QuickList",
+    "RowsTogether",
     "Series",
     "answers",
     "bars",
@@ -36,32 +46,20 @@ __all__ = [
 __getattr__ = attributes_of(
     __name__,
     {
-        "tasks_app.pages.charts": (
-            "Chart",
-            "Series",
-            "bars",
-        ),
-        "tasks_app.pages.help": (
-            "PLACES",
-            "Place",
-            "answers",
-        ),
+        "tasks_app.pages.charts": ("Chart", "Series", "bars"),
+        "tasks_app.pages.help": ("PLACES", "Place", "answers"),
         "tasks_app.pages.lists": (
             "COUNTED",
             "SHOWN",
             "BoundedPaginator",
+            "CantShow",
             "OwnLookups",
+            "RowsTogether",
             "refuse_unknown",
         ),
         "tasks_app.pages.names": ("translate_names",),
-        "tasks_app.pages.rows": (
-            "TEMPLATE",
-            "QuickList",
-        ),
-        "tasks_app.pages.saved": (
-            "LISTS",
-            "FilteredList",
-        ),
+        "tasks_app.pages.rows": ("TEMPLATE", "QuickList"),
+        "tasks_app.pages.saved": ("LISTS", "FilteredList"),
         "tasks_app.pages.typed": ("take_back",),
     },
 )

@@ -31,8 +31,9 @@ class Pool:
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        self._host, self._port = parts.hostname or "", parts.port
+        self._host = parts.hostname or ""
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
+        self._port = parts.port or (443 if self._tls else 80)
         self._free: deque[_Connection] = deque()  # the one used last comes first: it is the least likely to have died
 
     def get(self, target: str, headers: Mapping[str, str], *, seconds: float, most: int) -> Answer:
@@ -61,13 +62,9 @@ class Pool:
 
 
 class _Connection:
-    def __init__(self, host: str, port: int | None, tls: ssl.SSLContext | None) -> None:
-        self._tls = tls
-        self._http = (
-            http.client.HTTPSConnection(host, port, context=tls) if tls else http.client.HTTPConnection(host, port)
-        )
-        self._http._create_connection = self._reach  # type: ignore[attr-defined]  # it has no other way in
-        self._ends = 0.0
+    def __init__(self, host: str, port: int, tls: ssl.SSLContext | None) -> None:
+        self._http = _Https(self, host, port, tls) if tls else _Http(self, host, port)
+        self.ends = 0.0  # of the call in progress
 
     @property
     def reusable(self) -> bool:
@@ -81,10 +78,9 @@ class _Connection:
         return not poll.poll(0)
 
     def get(self, target: str, headers: Mapping[str, str], ends: float, most: int) -> Answer:
-        self._ends = ends
-        if self._http.sock is None:
-            self._connect()
-        self._http.sock.settimeout(left_until(ends))
+        self.ends = ends
+        if self._http.sock is not None:
+            self._http.sock.settimeout(left_until(ends))
         self._http.request("GET", target, headers=dict(headers))
         response = self._http.getresponse()
         body = response.read(most + 1)
@@ -97,19 +93,27 @@ class _Connection:
     def close(self) -> None:
         self._http.close()
 
-    def _connect(self) -> None:
-        self._http.timeout = left_until(self._ends)
-        self._http.connect()
-        self._http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._http.sock = _TimedSocket(self._http.sock, self)
 
-    def _reach(self, address: tuple[str, int], *_: object) -> socket.socket:
-        """The first of the host's addresses that answers; Python's own would give each of them the whole time."""
-        failed: OSError = OSError(f"{address[0]} has no address")
-        for family, kind, protocol, _name, where in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+class _Http(http.client.HTTPConnection):
+    """All addresses of its host share the time of one call; Python's own would give each of them the whole time."""
+
+    def __init__(self, call: _Connection, host: str, port: int, **options: Any) -> None:
+        super().__init__(host, port, **options)
+        self._call, self._address = call, (host, port)
+
+    def connect(self) -> None:
+        wire = self._secured(self._reached())
+        wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        wire.settimeout(left_until(self._call.ends))
+        self.sock = _TimedSocket(wire, self._call)
+
+    def _reached(self) -> socket.socket:
+        """The first of the addresses that answers."""
+        failed: OSError = OSError(f"{self._address[0]} has no address")
+        for family, kind, protocol, _name, where in socket.getaddrinfo(*self._address, type=socket.SOCK_STREAM):
             sock = socket.socket(family, kind, protocol)
             try:
-                sock.settimeout(left_until(self._ends))
+                sock.settimeout(left_until(self._call.ends))
                 sock.connect(where)
                 return sock
             except OSError as error:
@@ -117,9 +121,22 @@ class _Connection:
                 failed = error
         raise failed
 
-    @property
-    def ends(self) -> float:
-        return self._ends
+    def _secured(self, wire: socket.socket) -> socket.socket:
+        return wire
+
+
+class _Https(_Http, http.client.HTTPSConnection):
+    def __init__(self, call: _Connection, host: str, port: int, tls: ssl.SSLContext) -> None:
+        super().__init__(call, host, port, context=tls)
+        self._tls = tls
+
+    def _secured(self, wire: socket.socket) -> socket.socket:
+        try:
+            wire.settimeout(left_until(self._call.ends))
+            return self._tls.wrap_socket(wire, server_hostname=self._address[0])
+        except BaseException:
+            wire.close()
+            raise
 
 
 class _TimedSocket:

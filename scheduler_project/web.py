@@ -3,9 +3,11 @@
 import logging
 
 from django.conf import settings
-from django.db import OperationalError, connections
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
+
+from tasks_app.libraries.django import connection_settings
 
 log = logging.getLogger(__name__)
 
@@ -15,7 +17,7 @@ QUERY_CANCELED = "57014"
 def limit_statements() -> None:
     """Called by wsgi.py, which beats, workers and commands never load: those may take their time."""
     seconds = settings.WEB_STATEMENT_SECONDS
-    options = connections.settings["default"]["OPTIONS"]
+    options = connection_settings()["default"]["OPTIONS"]
     if seconds and "statement_timeout" not in options.get("options", ""):
         options["options"] = f"{options.get('options', '')} -c statement_timeout={round(seconds * 1000)}".strip()
 

@@ -22,11 +22,24 @@ from collections import Counter
 from concurrent.futures import Future
 from contextlib import suppress
 
-from gunicorn.workers.gthread import TConn, ThreadWorker
+from tasks_app.libraries import Uses
 
 from .arrival import Arrival, TooLarge
 from .env import number
 from .room import Kind, Room, kind_of
+
+with Uses("gunicorn", ">=27,<28") as uses:
+    from gunicorn.http.unreader import Unreader
+    from gunicorn.workers.gthread import PollableMethodQueue, TConn, ThreadWorker
+
+    uses.of(TConn, "init", "close")
+    uses.set_by(TConn.__init__, "data_ready", "sock")
+    uses.of(Unreader, "unread", "take_buffered")
+    uses.of(
+        ThreadWorker, "accept", "enqueue_req", "finish_request", "murder_pending", "set_accept_enabled", "load_wsgi"
+    )
+    uses.set_by(ThreadWorker.__init__, "poller", "method_queue", "nr_conns", "worker_connections")
+    uses.of(PollableMethodQueue, "defer")
 
 REQUEST_SECONDS = number("WEB_REQUEST_SECONDS", os.environ.get("WEB_REQUEST_SECONDS") or "10")  # for a whole request
 BYTES_A_SECOND = 32 * 1024  # a body may take longer if it comes at this pace

@@ -2,7 +2,8 @@ from typing import ClassVar
 
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate, pre_migrate
-from django.utils.module_loading import autodiscover_modules
+
+from .discovery import import_of_every_app
 
 
 class TasksAppConfig(AppConfig):
@@ -30,5 +31,4 @@ class TasksAppConfig(AppConfig):
         pre_migrate.connect(uninstall.refuse_while_running, sender=self, dispatch_uid="punctual.still_running")
         post_migrate.connect(uninstall.leave_nothing, sender=self, dispatch_uid="punctual.uninstall")
         post_migrate.connect(isolate.isolate_tenants, sender=self, dispatch_uid="punctual.isolation")
-        # Every installed app may have these modules; no app is named here.
-        autodiscover_modules("handlers", "compensation", "links", "subscribers")
+        import_of_every_app("handlers", "compensation", "links", "subscribers")

@@ -34,11 +34,11 @@ NO_REDIS = (
 
 
 @setup_logging.connect
-def keep_django_logging(loglevel: int | str = logging.WARNING, format: str = "", **_: object) -> None:
+def keep_django_logging(loglevel: int | str = logging.WARNING, format: str = logging.BASIC_FORMAT, **_: object) -> None:
     """Django's LOGGING setting configures logging. If it gives the root logger no handler, log to stderr as Celery
     would, because Celery's own loggers have a handler that drops everything."""
     if not logging.getLogger().handlers:
-        logging.basicConfig(level=loglevel, format=format or None)
+        logging.basicConfig(level=loglevel, format=format)
 
 
 def _set_up() -> None:

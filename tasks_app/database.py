@@ -14,6 +14,14 @@ from psycopg.errors import UniqueViolation
 
 from .conf import conf
 from .core import session
+from .libraries.django import (
+    change_views,
+    connection_settings,
+    drop_if_unusable,
+    end_pool,
+    forget_connection,
+    in_transaction,
+)
 
 T = TypeVar("T")
 
@@ -29,13 +37,22 @@ def our_connection() -> BaseDatabaseWrapper:
 
 def our_settings() -> dict[str, Any]:
     """By which connections to our database are made, by all threads: a change is for those that are yet to come."""
-    found: dict[str, Any] = connections.settings[conf().DATABASE]
-    return found
+    return connection_settings()[conf().DATABASE]
 
 
 def names() -> dict[str, object]:
     """By alias, the database that it stands for now."""
-    return {alias: options.get("NAME") for alias, options in connections.settings.items()}
+    return {alias: options.get("NAME") for alias, options in connection_settings().items()}
+
+
+def is_in_transaction() -> bool:
+    """In an atomic block in our database, in this thread."""
+    return in_transaction(our_connection())
+
+
+def must_roll_back() -> bool:
+    """In a transaction that can do nothing more."""
+    return is_in_transaction() and transaction.get_rollback(conf().DATABASE)
 
 
 def atomic(*, savepoint: bool = True) -> AbstractContextManager[None]:
@@ -62,22 +79,22 @@ def on_commit(call: Callable[[], object]) -> None:
 def own_transactions(patterns: list[Any]) -> list[Any]:
     """Addresses whose views begin and end their transactions themselves, many of them in one request: a project's
     ATOMIC_REQUESTS puts none around them. Returns them."""
-    for one in patterns:
-        if hasattr(one, "url_patterns"):
-            own_transactions(one.url_patterns)
-        else:
-            view = one.callback
-            if ismethod(view):  # which can't be marked
-                one.callback = wraps(view)(partial(view))
-            for name in settings.DATABASES:
-                transaction.non_atomic_requests(name)(one.callback)
+    change_views(patterns, _with_own_transactions)
     return patterns
+
+
+def _with_own_transactions(view: Callable[..., Any], _: str) -> Callable[..., Any]:
+    if ismethod(view):  # which can't be marked
+        view = wraps(view)(partial(view))
+    for name in settings.DATABASES:
+        transaction.non_atomic_requests(name)(view)
+    return view
 
 
 def close_connections() -> None:
     """All that this thread has, whatever database they lead to: apps' code was run in it. Not one in a transaction."""
     for one in connections.all(initialized_only=True):
-        if not one.in_atomic_block:
+        if not in_transaction(one):
             one.close()
 
 
@@ -85,7 +102,7 @@ def leave_other_databases() -> None:
     """Handlers have used them. As after a web request: one that is broken is dropped, one that is too old is closed."""
     for one in connections.all(initialized_only=True):
         if one.alias != conf().DATABASE:
-            one.close_if_unusable_or_obsolete()
+            drop_if_unusable(one)
 
 
 def tune_connections() -> None:
@@ -96,14 +113,13 @@ def tune_connections() -> None:
     """
     close_connections()
     for one in connections.all(initialized_only=True):
-        if hasattr(one, "close_pool"):
-            one.close_pool()  # its threads would be missing in a forked child
-    given = connections.settings[alias()]
+        end_pool(one)  # its threads would be missing in a forked child
+    given = our_settings()
     if connections[alias()].vendor != "postgresql":
         return  # a check says so, and so does the first statement
     pooled = given.get("DISABLE_SERVER_SIDE_CURSORS", False)  # Django's name for "behind a transaction pooler"
     environment, hosts = os.environ.get("PGOPTIONS", ""), given["HOST"]
     options = session.options_for_engine(given["OPTIONS"], environment, pooled=pooled, hosts=hosts)
     # Nothing here ends a request: with an age, a connection would be made anew for each task in a thread.
-    connections.settings[alias()] = given | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}
-    del connections[alias()]
+    connection_settings()[alias()] = given | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True, "OPTIONS": options}
+    forget_connection(alias())

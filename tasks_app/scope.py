@@ -19,6 +19,8 @@ from django.template.response import SimpleTemplateResponse
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
+from tasks_app.libraries.django import errors_translated
+
 from .core.errors import PunctualError
 from .core.isolation import ACTOR, ALL_TENANTS, SETTING, WEB, Scope, tenant_scope
 from .database import our_connection
@@ -167,7 +169,7 @@ def _run_named(execute: Callable[..., Any], statement: Any, params: Any, many: b
 
 def _in_transaction(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, deed: Callable[[], Any]) -> Any:
     """A transaction of its own for a statement that has none: without one, there is nothing that settings end with."""
-    with ours.wrap_database_errors:
+    with errors_translated(ours):
         session.link.execute(f"BEGIN; {_words(session, scope)}", prepare=False)
     try:
         result = deed()
@@ -175,13 +177,13 @@ def _in_transaction(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, 
         with suppress(psycopg.Error):
             session.link.execute("ROLLBACK", prepare=False)
         raise
-    with ours.wrap_database_errors:
+    with errors_translated(ours):
         session.link.execute("COMMIT", prepare=False)
     return result
 
 
 def _apply(ours: BaseDatabaseWrapper, session: _Session, scope: Scope, *, inside: bool) -> None:
-    with ours.wrap_database_errors:
+    with errors_translated(ours):
         if inside and session.before is None:
             ((session.before,),) = session.link.execute("SELECT current_setting('role')", prepare=False)
         session.link.execute(_words(session, scope), prepare=False)
@@ -195,7 +197,7 @@ def _name_actor(ours: BaseDatabaseWrapper, session: _Session, status: Transactio
         if session.link.autocommit:
             return
     if _actor.get() and session.applied is None and status is not TransactionStatus.INERROR:
-        with ours.wrap_database_errors:
+        with errors_translated(ours):
             session.link.execute(_actor_words(session), prepare=False)
         session.applied = ALL_TENANTS, _actor.get()
 
@@ -212,7 +214,7 @@ def _actor_words(session: _Session) -> str:
 def _session(ours: BaseDatabaseWrapper) -> _Session:
     known = getattr(ours, "_punctual_session", None)
     if known is None or known.link is not ours.connection:
-        with ours.wrap_database_errors:
+        with errors_translated(ours):
             found = ours.connection.execute(_PROTECTED, prepare=False).fetchone()
         known = ours._punctual_session = _Session(ours.connection, bool(found and found[0]))
     return known

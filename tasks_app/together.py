@@ -1,14 +1,15 @@
-"""A row of your own and its task, changed by one statement."""
+"""SQL of your own beside the scheduler's: a row and its task changed by one statement, and cursors of psycopg."""
 
 from collections.abc import Mapping
 from datetime import datetime
 
 from tasks_app.engine.operations.scheduling import rescheduled_with
+from tasks_app.libraries.django import cursor_made
 from tasks_app.lifecycle.request import KEPT, Key, build, checked_by
 from tasks_app.lifecycle.schedule import SYSTEM
 from tasks_app.lifecycle.together import Changed, RowChange
 
-__all__ = ["Changed", "RowChange", "reschedule_with"]
+__all__ = ["Changed", "RowChange", "cursor_made", "reschedule_with"]
 
 
 def reschedule_with(

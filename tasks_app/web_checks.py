@@ -1,13 +1,12 @@
 """System checks of what is served: the console and the API, and what they need of the project."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
-from django.urls import get_resolver
 
+from .libraries.django import is_included, namespaces_of
 from .pages.extras import missing_for_api, missing_for_api_page, missing_for_console
 from .pages.links import SITE
 
@@ -15,17 +14,9 @@ from .pages.links import SITE
 @checks.register(checks.Tags.urls)
 def check_pages(app_configs: Sequence[AppConfig] | None = None, **_: object) -> list[checks.CheckMessage]:
     """Only where `django_punctual.urls` is part of the URLconf: nobody has to serve anything."""
-    if not getattr(settings, "ROOT_URLCONF", None) or not _is_mounted(get_resolver().url_patterns):
+    if not getattr(settings, "ROOT_URLCONF", None) or not is_included("django_punctual.urls", "tasks_app.urls"):
         return []
     return [*_absent(), *_shadowed()]
-
-
-def _is_mounted(patterns: list[Any]) -> bool:
-    return any(
-        getattr(getattr(one, "urlconf_name", None), "__name__", None) in ("django_punctual.urls", "tasks_app.urls")
-        or _is_mounted(getattr(one, "url_patterns", []))
-        for one in patterns
-    )
 
 
 def _absent() -> Iterator[checks.CheckMessage]:
@@ -39,7 +30,7 @@ def _absent() -> Iterator[checks.CheckMessage]:
 
 def _shadowed() -> Iterator[checks.CheckMessage]:
     """Django takes the last site of the URLconf for `admin:` where none is called so, and looks into no namespace."""
-    sites = get_resolver().app_dict.get("admin", [])
+    sites = namespaces_of("admin")
     if SITE in sites and "admin" not in sites and sites[0] == SITE and len(sites) > 1:
         yield checks.Warning(
             f"'admin:' in a page outside of the admin leads to Punctual's console and not to your site {sites[1]!r}.",

@@ -7,7 +7,6 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import admin
-from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.forms import Script
@@ -21,7 +20,17 @@ from unfold.admin import ModelAdmin
 from articles_app.models import Article
 from articles_app.states import ArticleStatus
 from articles_app.stopped import stopped
-from django_punctual.pages import COUNTED, LISTS, TEMPLATE, BoundedPaginator, FilteredList, OwnLookups, QuickList
+from django_punctual.pages import (
+    COUNTED,
+    LISTS,
+    TEMPLATE,
+    BoundedPaginator,
+    CantShow,
+    FilteredList,
+    OwnLookups,
+    QuickList,
+    RowsTogether,
+)
 
 from . import preview
 from .audit import audit_page
@@ -82,7 +91,7 @@ class ShowFilter(admin.SimpleListFilter):
                 return queryset.filter(status=ArticleStatus.PUBLISHED)
             case None:
                 return queryset
-        raise IncorrectLookupParameters(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
+        raise CantShow(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
 
 
 def _may_view(request: HttpRequest) -> bool:
@@ -93,14 +102,8 @@ def _may_view(request: HttpRequest) -> bool:
 LISTS["articles"] = FilteredList("articles_app_article_changelist", FilterForm, _may_view)
 
 
-class ArticleList(QuickList):
-    result_list: list[Article]
-
-    def get_queryset(self, *args: object, **options: object) -> QuerySet:
-        queryset = super().get_queryset(*args, **options)
-        # The links above the list are the filter; unfold's sheet of filters can't be reached with a keyboard.
-        self.has_filters = False
-        return queryset
+class ArticleList(RowsTogether, QuickList):
+    """The links above the list are the filter; unfold's sheet of filters can't be reached with a keyboard."""
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet) -> list[str]:
         """What waits for its time: the next first."""
@@ -109,16 +112,13 @@ class ArticleList(QuickList):
         ordering: list[str] = super().get_ordering(request, queryset)
         return ordering
 
-    def get_results(self, request: HttpRequest) -> None:
+    def read(self, request: HttpRequest, rows: list[Article], found: int) -> None:
         """The page's hints in a few statements for all of its rows."""
-        super().get_results(request)
-        self.full_result_count = self.result_count  # The header says nothing, the foot says it all.
-        self.is_more = self.result_count == (FOUND if self.query else COUNTED)
+        self.is_more = found == (FOUND if self.query else COUNTED)
         self.now, self.zone = database_now(), zone_of(request)
-        self.result_list = list(self.result_list)
-        found = hints(self.result_list, self.zone.zone, self.now)
-        for article in self.result_list:
-            article.shown = _Shown(found[article.id], self.zone.zone, self.now)
+        of_rows = hints(rows, self.zone.zone, self.now)
+        for article in rows:
+            article.shown = _Shown(of_rows[article.id], self.zone.zone, self.now)
 
 
 class _Shown:

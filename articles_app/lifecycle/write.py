@@ -13,6 +13,7 @@ from articles_app.events import Changed, emit
 from articles_app.models import NAME_LENGTH, ArticleEvent
 from articles_app.states import ArticleStatus, sources_of, target_of
 from django_punctual import InvalidTask, checked_instant, checked_name, checked_text
+from django_punctual.together import cursor_made
 
 
 class Moved(NamedTuple):
@@ -96,9 +97,7 @@ def prepared() -> CursorWrapper:
 
     For statements about one or a few rows. A plan that was kept from those would suit thousands badly.
     """
-    connection.ensure_connection()
-    with connection.wrap_database_errors:
-        return connection._prepare_cursor(psycopg.Cursor(connection.connection))
+    return cursor_made(connection, psycopg.Cursor)
 
 
 def refuse(verb: str, article_id: int, status: ArticleStatus, wanted: int | None, found: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.backends.signals import connection_created
 from psycopg.pq import TransactionStatus
 
-from tasks_app.database import our_connection
+from tasks_app.database import must_roll_back, our_connection
 from tasks_app.lifecycle.request import checked_instant
 
 from .refusing import refuse_real_database
@@ -120,7 +120,7 @@ def _restore(path: str, before: str | None) -> None:
     """As it was. A transaction that was aborted takes no statement, and its rollback takes all of this along."""
     connection = our_connection()
     raw = connection.connection
-    if raw is None or connection.needs_rollback or raw.info.transaction_status == TransactionStatus.INERROR:
+    if raw is None or must_roll_back() or raw.info.transaction_status == TransactionStatus.INERROR:
         return
     with connection.cursor() as cursor:
         cursor.execute(

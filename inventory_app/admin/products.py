@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.actions import delete_selected
-from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -21,7 +20,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from django_punctual import InvalidTask, TaskInfo, find, find_many
-from django_punctual.pages import COUNTED, TEMPLATE, BoundedPaginator, OwnLookups, QuickList
+from django_punctual.pages import COUNTED, TEMPLATE, BoundedPaginator, CantShow, OwnLookups, QuickList, RowsTogether
 from django_punctual.rolling import failing_keys
 from inventory_app import lifecycle
 from inventory_app.errors import InvalidProduct, StockError, UnknownProduct
@@ -34,6 +33,7 @@ from .window import window_page
 from .words import CAUSES, TONES, age, next_sync, outcome
 
 FAILING = "failing"  # or failing:CODE
+DELETE = "delete_selected"
 REMOVE_MOST = 1_000
 FEW = 1_000  # finds by name; where there are more, the first page of them is soon found anyway
 
@@ -62,7 +62,7 @@ class ShowFilter(admin.SimpleListFilter):
                 return queryset.filter(product_code__in=_failing(*cause))
             case ["" | "oldest"]:
                 return queryset
-        raise IncorrectLookupParameters(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
+        raise CantShow(gettext("it can't show {value!r}.").format(value=self.value()[:40]))
 
     def causes(self) -> list[tuple[str, str]]:
         if (self.value() or "").split(":", 1)[0] != FAILING:
@@ -84,28 +84,18 @@ def _named(queryset: QuerySet, term: str) -> QuerySet:
     return named if len(codes) > FEW else queryset.filter(product_code__in=codes)
 
 
-class ProductList(QuickList):
-    result_list: list[Product]
-
-    def get_queryset(self, *args: object, **options: object) -> QuerySet:
-        queryset = super().get_queryset(*args, **options)
-        self.has_filters = False  # the links above the list are the filter
-        return queryset
-
+class ProductList(RowsTogether, QuickList):
     def get_ordering(self, request: HttpRequest, queryset: QuerySet) -> list[Any]:
         if not self.params.get("o") and request.GET.get("show") in ("late", "oldest"):
             return [F("stock_synced_at").asc(nulls_first=True), "product_code"]
         ordering: list[Any] = super().get_ordering(request, queryset)
         return ordering
 
-    def get_results(self, request: HttpRequest) -> None:
+    def read(self, request: HttpRequest, rows: list[Product], found: int) -> None:
         """The tasks of all rows of the page with one statement."""
-        super().get_results(request)
-        self.full_result_count = self.result_count
-        self.is_more = self.result_count == COUNTED
-        self.result_list = list(self.result_list)
-        tasks = find_many([STOCK_SYNC], [product.product_code for product in self.result_list])
-        for product in self.result_list:
+        self.is_more = found == COUNTED
+        tasks = find_many([STOCK_SYNC], [product.product_code for product in rows])
+        for product in rows:
             product.task, product.now = tasks.get((STOCK_SYNC, product.product_code)), timezone.now()
 
 
@@ -141,7 +131,7 @@ class ProductAdmin(OwnLookups, ModelAdmin):
     show_full_result_count = False
     ordering = ["product_code"]
     paginator = BoundedPaginator
-    actions = ["sync_now", "delete_selected"]
+    actions = ["sync_now", DELETE]
 
     class Media:
         css = {"all": ["tasks_app/operator.css"]}
@@ -202,18 +192,13 @@ class ProductAdmin(OwnLookups, ModelAdmin):
             said += " " + words.format(count=running)
         messages.success(request, said)
 
-    @admin.action(description=gettext_lazy("Delete selected products"), permissions=["delete"])
-    def delete_selected(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
-        """Django's own, for a number that it can list and a request can carry out."""
-        if queryset.order_by()[: REMOVE_MOST + 1].count() > REMOVE_MOST:
-            messages.error(
-                request,
-                gettext("Nothing was deleted: at most {remove_most:,} products can be deleted at once.").format(
-                    remove_most=REMOVE_MOST
-                ),
-            )
-            return None
-        return delete_selected(self, request, queryset)
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions: dict[str, Any] = super().get_actions(request)
+        if DELETE in actions:
+            delete, _, _ = actions[DELETE]
+            few = partial(_delete_few, delete)
+            actions[DELETE] = few, DELETE, gettext_lazy("Delete selected products")
+        return actions
 
     # One product
 
@@ -269,6 +254,21 @@ class ProductAdmin(OwnLookups, ModelAdmin):
             path("window/", window, name="inventory_app_window"),
             *super().get_urls(),
         ]
+
+
+def _delete_few(
+    delete: Callable[..., HttpResponse | None], model_admin: ModelAdmin, request: HttpRequest, queryset: QuerySet
+) -> HttpResponse | None:
+    """Django's own action, for a number that it can list and a request can carry out."""
+    if queryset.order_by()[: REMOVE_MOST + 1].count() > REMOVE_MOST:
+        messages.error(
+            request,
+            gettext("Nothing was deleted: at most {remove_most:,} products can be deleted at once.").format(
+                remove_most=REMOVE_MOST
+            ),
+        )
+        return None
+    return delete(model_admin, request, queryset)
 
 
 def _task(product: Product) -> TaskInfo | None:

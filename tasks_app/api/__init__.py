@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.urls import re_path
-from django.utils.module_loading import autodiscover_modules
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
 from ninja.openapi.schema import OpenAPISchema
@@ -13,6 +12,8 @@ from ninja.operation import Operation
 
 from tasks_app.core.routers import ROUTERS
 from tasks_app.database import own_transactions
+from tasks_app.discovery import import_of_every_app
+from tasks_app.libraries.django import change_views
 from tasks_app.pages.extras import missing_for_api_page
 
 from . import (
@@ -72,17 +73,17 @@ class PunctualAPI(NinjaAPI):
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__
 
-    def _get_urls(self) -> list[Any]:
+    @property
+    def urls(self) -> tuple[list[Any], str, str]:
         for operation in operations_of(self):
             refuse_unknown_parameters(operation)
-        *own, root = super()._get_urls()
+        (*own, root), app, namespace = super().urls
         views = views_by_address(self)
-        for one in own:
-            one.callback = spoken(admitted(one.callback, views.get(one.name, {})))
+        change_views(own, lambda view, name: spoken(admitted(view, views.get(name, {}))))
         found = [*own, re_path("", nothing_here, name=root.name)]
-        for one in found:
-            login_not_required(one.callback)  # it asks for a token or a login itself, whatever a project's pages do
-        return own_transactions(found)
+        # It asks for a token or a login itself, whatever a project's pages do.
+        change_views(found, lambda view, _: login_not_required(view))
+        return own_transactions(found), app, namespace
 
 
 api = PunctualAPI(
@@ -135,7 +136,6 @@ OWN = (
     ("", forecast.router),
     ("", version.router),
 )
-# Every installed app may have a `punctual_api` module with endpoints of its own; no app is named here.
-autodiscover_modules("punctual_api")
+import_of_every_app("punctual_api")  # endpoints of other apps
 for prefix, router in (*OWN, *ROUTERS.beside({*(prefix for prefix, _ in OWN), "/live", "/scheduler", "/version"})):
     api.add_router(prefix, router)

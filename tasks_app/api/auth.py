@@ -51,12 +51,13 @@ class Session(APIKeyCookie):
 
     param_name = settings.SESSION_COOKIE_NAME
 
-    def _get_key(self, request: HttpRequest) -> str | None:
-        # Nobody is logged in: no session to protect, and the caller should hear of the token instead.
+    def __call__(self, request: HttpRequest) -> Caller | None:
+        # Without a login there is no session to protect: the error is about the token, and not about CSRF.
         with scope.all_tenants():
             if not getattr(request, "user", None) or not request.user.is_authenticated:
                 return None
-        return super()._get_key(request)
+        asked: Caller | None = super().__call__(request)
+        return asked
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
         if key is None:

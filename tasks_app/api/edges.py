@@ -14,6 +14,8 @@ from ninja.parser import Parser
 from tasks_app.conf import conf
 from tasks_app.core.errors import nearest
 from tasks_app.core.json_parts import MOST_PARTS, too_many_parts
+from tasks_app.libraries.django import give_body
+from tasks_app.libraries.ninja import check_before_reading, query_parameters
 from tasks_app.lifecycle.request import DEEPEST, is_deeper
 
 from .headers import send
@@ -65,8 +67,9 @@ def bound_body(request: HttpRequest) -> None:
         size = int(told) if told.isdigit() else 0
     elif request.META.get("wsgi.input_terminated"):
         # It comes in chunks, which Django would take for no body.
-        request._body = request.META["wsgi.input"].read(most + 1)
-        size = len(request._body)
+        body = request.META["wsgi.input"].read(most + 1)
+        give_body(request, body)
+        size = len(body)
     else:
         size = 0
     if size > most:
@@ -75,21 +78,14 @@ def bound_body(request: HttpRequest) -> None:
 
 def refuse_unknown_parameters(operation: Operation) -> None:
     """From now on this operation takes the query parameters it knows and no other: a misspelt filter is no filter."""
-    known = [
-        name
-        for model in operation.models
-        if model.__ninja_param_source__ == "query"
-        for name in model.__ninja_flatten_map__
-    ]
-    read = operation._get_values
+    known = query_parameters(operation)
 
-    def values(request: HttpRequest, path_params: Any, temporal_response: Any) -> dict[str, Any]:
+    def check(request: HttpRequest) -> None:
         for name in request.GET:
             if name not in known:
                 raise Problem("SCH_422_INVALID", f"There is no parameter {name[:100]!r} here.{_others(name, known)}")
-        return read(request, path_params, temporal_response)
 
-    operation._get_values = values  # type: ignore[method-assign]  # it has no other way in
+    check_before_reading(operation, check)
 
 
 def _others(name: str, known: list[str]) -> str:

@@ -13,6 +13,7 @@ from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.operation import Operation
 
 from tasks_app.core.routers import ROUTERS
+from tasks_app.libraries.ninja import views_of
 
 from .door import NEVER_SHED
 from .examples import EXAMPLES
@@ -85,19 +86,17 @@ def complete(schema: OpenAPISchema, api: NinjaAPI, root: str) -> OpenAPISchema:
 
 
 def operations_of(api: NinjaAPI) -> Iterator[Operation]:
-    for router in api._get_bound_routers():
-        for view in router.path_operations.values():
-            yield from view.operations
+    for operations in views_of(api):
+        yield from operations
 
 
 def views_by_address(api: NinjaAPI) -> dict[str, dict[str, str]]:
     """By the name of an address, its views by method. Django finds the name of the first of them for all."""
     found: dict[str, dict[str, str]] = {}
-    for router in api._get_bound_routers():
-        for view in router.path_operations.values():
-            names = {method: one.view_func.__name__ for one in view.operations for method in one.methods}
-            for one in view.operations:
-                found[getattr(one, "url_name", "") or one.view_func.__name__] = names
+    for operations in views_of(api):
+        names = {method: one.view_func.__name__ for one in operations for method in one.methods}
+        for one in operations:
+            found[getattr(one, "url_name", "") or one.view_func.__name__] = names
     return found
 
 

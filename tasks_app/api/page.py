@@ -12,8 +12,8 @@ from urllib.parse import quote
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from ninja import NinjaAPI
-from ninja.openapi.docs import DocsBase
 
+from tasks_app.libraries import ninja
 from tasks_app.pages.language import speaking, told_by
 
 from .problems import Problem, respond
@@ -36,11 +36,11 @@ class Part(NamedTuple):
     lines: list[Line]
 
 
-class Page(DocsBase):
+class Page(ninja.Page):
     def render_page(self, request: HttpRequest, api: NinjaAPI, **options: object) -> HttpResponse:
         schema = api.get_openapi_schema(path_params=options)
         parts = _parts(schema)
-        context = {"title": schema["info"]["title"], "schema": self.get_openapi_url(api, options)}
+        context = {"title": schema["info"]["title"], "schema": self.schema_url(api, options)}
         name = request.GET.get("part")
         if name is None:
             return _page(request, "api_list", context | {"parts": parts})

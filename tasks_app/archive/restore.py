@@ -17,6 +17,7 @@ from psycopg import sql
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
 from tasks_app.database import atomic, our_connection
+from tasks_app.libraries.django import errors_translated
 from tasks_app.storage.partitions import Partition, make, partitions
 
 from .columns import Column, columns_of, for_copy
@@ -131,7 +132,7 @@ def _copy_in(parquet: pq.ParquetFile, family: str, columns: list[Column]) -> int
     move = sql.SQL("INSERT INTO {0} ({1}) SELECT {1} FROM {2}").format(target, names, aside)
     header = pyarrow.csv.WriteOptions(include_header=False, batch_size=GROUP_ROWS)
     connection, rows = our_connection(), 0
-    with connection.wrap_database_errors, closing(psycopg.Cursor(connection.connection)) as cursor:
+    with errors_translated(connection), closing(psycopg.Cursor(connection.connection)) as cursor:
         # PostgreSQL copies into no table that has row-level security.
         cursor.execute(make.format(aside, names, target))
         with cursor.copy(statement) as copy:

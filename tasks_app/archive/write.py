@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tasks_app.database import our_connection
+from tasks_app.libraries.django import errors_translated
 from tasks_app.sql import execute
 from tasks_app.storage.partitions import Partition
 
@@ -114,7 +115,7 @@ def _groups(connection: BaseDatabaseWrapper, source: Source, condition: str) -> 
         ") TO STDOUT (FORMAT csv)"
     )
     connection.ensure_connection()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+    with errors_translated(connection), psycopg.Cursor(connection.connection) as cursor:
         with connection.connection.transaction():
             for line in _SESSION.split(";"):
                 cursor.execute(line)

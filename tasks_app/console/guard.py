@@ -20,6 +20,7 @@ from tasks_app.core.shedding import Kind
 from tasks_app.engine.web import people
 from tasks_app.engine.web.door import DOOR, Refusal
 from tasks_app.engine.web.standby import REFUSED, RETRY_SECONDS, STANDBY
+from tasks_app.libraries.django import change_views
 from tasks_app.lifecycle.audit import acting_from
 from tasks_app.pages.language import speaking, told_by
 from tasks_app.pages.links import console_url
@@ -70,10 +71,11 @@ NO_RIGHT = gettext_lazy("Your account lacks the permission for it. Whoever manag
 class StaleForms(CsrfViewMiddleware):
     """Django's check. A form from before the last login is shown again as it was typed, with a token that counts."""
 
-    def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
-        if request.method == "POST" and keep(request):
+    def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
+        refused: HttpResponse | None = super().process_view(request, *view)
+        if refused is not None and request.method == "POST" and keep(request):
             return HttpResponseRedirect(request.get_full_path())
-        return super()._reject(request, reason)
+        return refused
 
 
 _protected = decorator_from_middleware(StaleForms)
@@ -81,11 +83,7 @@ _protected = decorator_from_middleware(StaleForms)
 
 def guard(site: AdminSite, patterns: list[URLPattern | URLResolver]) -> None:
     """Put it around every view of the site."""
-    for one in patterns:
-        if isinstance(one, URLResolver):
-            guard(site, one.url_patterns)
-        else:
-            one.callback = _guarded(site, one.callback)
+    change_views(patterns, lambda view, _: _guarded(site, view))
 
 
 def _guarded(site: AdminSite, view: View) -> View:

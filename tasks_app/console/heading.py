@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from django.contrib.admin.utils import quote
+from django.contrib.admin.templatetags.admin_urls import admin_urlquote
 from django.db.models import Model
 from django.urls import reverse
 from django.utils.text import capfirst
@@ -38,7 +38,7 @@ def steps(context: Mapping[str, Any]) -> list[Step]:
         found.insert(0, Step(app, reverse(f"{site}:app_list", args=[opts.app_label])))
     thing, title = context.get("original") or context.get("object"), capfirst(str(context.get("title") or ""))
     if isinstance(thing, Model):
-        found.append(Step(str(thing), reverse(f"{place}_change", args=[quote(thing.pk)])))
+        found.append(Step(str(thing), reverse(f"{place}_change", args=[admin_urlquote(thing.pk)])))
     elif title not in ("", many) and not context.get("cl"):
         found.append(Step(title))
     return found

@@ -17,7 +17,6 @@ from django.template import TemplateDoesNotExist, engines
 from django.template.backends.django import DjangoTemplates, Template
 from django.template.context import make_context
 from django.template.response import SimpleTemplateResponse
-from django.template.utils import get_app_template_dirs
 from django.utils.safestring import SafeString
 
 from tasks_app.pages.language import speaking
@@ -48,7 +47,8 @@ class Page(Template):
 @cache
 def engine() -> DjangoTemplates:
     first = [apps.get_app_config(name.rpartition(".")[2]).path + "/templates" for name in FIRST]
-    others = [str(one) for one in get_app_template_dirs("templates") if str(one) not in first]
+    folders_of_apps = [f"{app.path}/templates" for app in apps.get_app_configs()]
+    others = [one for one in folders_of_apps if one not in first and Path(one).is_dir()]
     theirs = [str(folder) for one in engines.all() if isinstance(one, DjangoTemplates) for folder in one.dirs]
     options = {"context_processors": PROCESSORS, "libraries": LIBRARIES}
     folders = [str(OVER), *first, *others, *theirs]

@@ -21,6 +21,8 @@ from redis.sentinel import Sentinel
 from tasks_app.conf import conf
 from tasks_app.core.redis_url import SENTINEL, Sentinels
 from tasks_app.database import our_connection
+from tasks_app.libraries.django import in_transaction, runs_on_commit
+from tasks_app.libraries.redis import SILENT
 
 log = logging.getLogger(__name__)
 
@@ -66,9 +68,7 @@ def client(timeout: float, url: str = "") -> redis.Redis:
         "socket_timeout": timeout,
         "socket_connect_timeout": timeout,
         "retry": Retry(NoBackoff(), 0),
-        "protocol": 2,
-        "driver_info": None,
-    }
+    } | SILENT
     if not url.startswith(SENTINEL):
         return redis.Redis.from_url(url, **options)
     asked = Sentinels.of(url)
@@ -166,12 +166,11 @@ class _Pending:
 def wake_on_commit(dues: Mapping[int, float]) -> None:
     """Signal once after the caller's commit, for the earliest of all tasks it scheduled; never after a rollback."""
     connection = our_connection()
-    if connection.autocommit and not connection.in_atomic_block:
+    if connection.autocommit and not in_transaction(connection):
         SENDER.wake(dues)
         return
     pending = getattr(connection, "_punctual_pending", None)
-    # A rollback empties run_on_commit, so a leftover of an earlier transaction is not found there.
-    if pending is not None and any(call == pending.send for _, call, _ in reversed(connection.run_on_commit)):
+    if pending is not None and runs_on_commit(connection, pending.send):  # else it is left of an earlier transaction
         pending.add(dues)
         return
     pending = connection._punctual_pending = _Pending(dues)

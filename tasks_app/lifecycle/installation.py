@@ -16,7 +16,7 @@ from tasks_app.conf import conf
 from tasks_app.core.installation import FORGET_STANDBY_SECONDS, Facts, Finding, Found, Known, Limits, compare
 from tasks_app.core.said import said
 from tasks_app.core.tenants import INTERNAL_TENANT
-from tasks_app.database import atomic, our_connection
+from tasks_app.database import atomic, is_in_transaction
 from tasks_app.models import Installation
 from tasks_app.sql import run
 
@@ -152,7 +152,7 @@ def _unless_refused(statement: str) -> tuple[Any, ...] | None:
     """Its row; None: the server keeps to itself what it asks for."""
     try:
         # A refusal would end the caller's transaction.
-        with atomic() if our_connection().in_atomic_block else nullcontext():
+        with atomic() if is_in_transaction() else nullcontext():
             return run(statement, {})[0]
     except DatabaseError as error:
         if not isinstance(error.__cause__, _REFUSED):

@@ -10,6 +10,7 @@ from django.db.models import IntegerField, QuerySet
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.states import Status
 from tasks_app.database import alias
+from tasks_app.libraries.django import database_asked
 from tasks_app.sql import rows_of, run_on, text_array
 
 
@@ -119,7 +120,7 @@ def compare_keys(task_type: str, rows: QuerySet, *, key: str = "pk", tenant: str
 
 def _beside_us(rows: QuerySet) -> bool:
     """Whether these rows are in our own database, so that one statement can look at both. Else their keys travel."""
-    database: str = rows._db or router.db_for_write(rows.model)
+    database: str = database_asked(rows) or router.db_for_write(rows.model)
     return database == alias()
 
 

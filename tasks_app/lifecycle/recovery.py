@@ -21,7 +21,7 @@ from tasks_app.core.recovery import CURB, HELD, HOLD_MINUTES, HOLD_MOST_MINUTES,
 from tasks_app.core.safeguards import Kind
 from tasks_app.core.scopes import EVERYTHING
 from tasks_app.core.tenants import CANARY
-from tasks_app.database import atomic, our_connection
+from tasks_app.database import atomic, is_in_transaction
 from tasks_app.models import Curb, LanePause, Recovery, ShardLease
 from tasks_app.models.recovery import INCIDENT_LENGTH
 from tasks_app.sql import run
@@ -91,7 +91,7 @@ def as_begun(
     """The row that `begin` would save; nothing is changed. In a transaction the row that is there is locked."""
     wanted = _refuse_wrong(incident, grade, hold_minutes)
     found = Recovery.objects.filter(incident=incident)
-    row: Recovery | None = (found.select_for_update() if our_connection().in_atomic_block else found).first()
+    row: Recovery | None = (found.select_for_update() if is_in_transaction() else found).first()
     if row is None:
         row = _new(incident, operator, wanted or Grade.P1, began_at)
         row.trouble = first_trouble(row.began_at, given=began_at is not None)

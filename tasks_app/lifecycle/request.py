@@ -1,11 +1,9 @@
 """What a caller asks to be scheduled: checked in full before anything is written."""
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]  # typeshed lacks the former
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -26,6 +24,7 @@ from tasks_app.core.handlers import REGISTRY, Handler, refuse_bad_lane, refuse_b
 from tasks_app.core.parameters import Checked, Parameters
 from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 from tasks_app.core.text import control_in
+from tasks_app.libraries.python import ENCODER, json_parts
 from tasks_app.models.schedule_task import KEY_LENGTH
 
 from .callbacks import refuse_bad_callback
@@ -35,9 +34,6 @@ from .tenant_defaults import lane_of
 DEEPEST = 201  # lists and objects in one another; what writes our answers gives up at 255
 _MAY_BE_DEEPER = 2 * DEEPEST  # bytes: each level takes two, so most payloads need no closer look
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-# What its encode() makes anew for each value; without a memory of where it is, so all threads can have the same one.
-_written = c_make_encoder(None, _ENCODER.default, encode_basestring, None, ":", ",", False, False, False)
 BY_LENGTH = 150
 OF_ITS_OWN = frozenset({"key", "at", "payload"})  # what tasks that are scheduled together mostly differ in
 
@@ -303,7 +299,7 @@ def json_texts(payloads: Sequence[object]) -> list[bytes]:
     """Many payloads as JSON text, encoded, none of which is None: together looked through for what few have, and one by
     one if one of them has it."""
     with suppress(TypeError, ValueError, RecursionError):
-        texts = ["".join(_written(payload, 0)).encode() for payload in payloads]
+        texts = ["".join(json_parts(payload, 0)).encode() for payload in payloads]
         whole = b"".join(texts)
         ordinary = RESERVED.encode() not in whole and b"\\u0000" not in whole
         if ordinary and max(map(len, texts)) <= conf().PAYLOAD_MAX_BYTES:
@@ -315,9 +311,9 @@ def json_texts(payloads: Sequence[object]) -> list[bytes]:
 
 def _encode(payload: object) -> str:
     try:
-        return "".join(_written(payload, 0))
+        return "".join(json_parts(payload, 0))
     except (TypeError, ValueError, RecursionError):
-        return _ENCODER.encode(payload)  # says what is wrong, also of what contains itself
+        return ENCODER.encode(payload)  # says what is wrong, also of what contains itself
 
 
 def _encodable(text: str) -> bool:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
-from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
 
 from tasks_app import __version__
@@ -16,6 +16,7 @@ from tasks_app.conf import CHECKS
 from tasks_app.core.text import visible
 from tasks_app.engine.watch.answering import Answering, read_answering
 from tasks_app.engine.web.standby import REFUSED, STANDBY
+from tasks_app.libraries.django_commands import Output
 from tasks_app.lifecycle.audit import acting_from
 from tasks_app.scope import acting_as
 from tasks_app.sql import NotMigrated, explained
@@ -33,13 +34,13 @@ def account() -> str:
         return f"uid {os.getuid()}"  # a container may run as one that has no name
 
 
-class Screen(OutputWrapper):
+class Screen(Output):
     def write(self, msg: str = "", style_func: Callable[[str], str] | None = None, ending: str | None = None) -> None:
         super().write(visible(msg, lines=True), style_func, ending)
 
     def steer(self, text: str) -> None:
         """Our own control characters, and nothing of others': to draw over a line, say."""
-        self._out.write(text)
+        self.write_raw(text)
 
 
 def _unusable(error: OperationalError | InterfaceError) -> bool:
@@ -123,5 +124,4 @@ class TerminalCommand(BaseCommand):
         if stdout:
             self.stdout = Screen(stdout)
         if stderr:
-            style, self.stderr = self.stderr.style_func, Screen(stderr)
-            self.stderr.style_func = style
+            self.stderr = Screen(stderr).styled_as(self.stderr)

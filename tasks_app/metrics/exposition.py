@@ -4,14 +4,13 @@ import time
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
-from prometheus_client import Metric
-from prometheus_client.core import BucketSpan, NativeHistogram, Sample
-from prometheus_client.exposition import choose_encoder
-from prometheus_client.utils import floatToGoString
+from prometheus_client import CollectorRegistry, make_wsgi_app
+from prometheus_client.registry import Collector
 
 from tasks_app import __version__
 from tasks_app.core import metrics as catalogue
 from tasks_app.core.metrics import BATCH_BOUNDS, LATENESS_STEP, METRICS, Kind, classic_bounds_seconds
+from tasks_app.libraries.prometheus import BucketSpan, Metric, NativeHistogram, Sample, number
 
 from .reading import Histogram, Labels, Snapshot
 
@@ -23,9 +22,7 @@ _RENAMING = ("escaping=dots", "escaping=values")  # schemes by which even a plai
 _SCHEMA, _ZERO_THRESHOLD, _FIRST_INDEX = 2, 2.0**-12, -47
 
 
-class Families:
-    """What prometheus_client calls a registry: it has no more than `collect`."""
-
+class Families(Collector):
     def __init__(self, families: Iterable[Metric]) -> None:
         self._families = list(families)
 
@@ -36,13 +33,22 @@ class Families:
 def written(snapshot: Snapshot, *, up: bool, accept: str = "") -> tuple[bytes, str]:
     """The text and its content type. Native histograms are for those who ask for OpenMetrics 2.0: no other text format
     has them."""
-    encode, content_type = choose_encoder(accept)
+    _, content_type = _answer((), accept)
     openmetrics = content_type.startswith("application/openmetrics-text")
     native = content_type.startswith("application/openmetrics-text; version=2")
     families = families_of(snapshot, up=up, native=native)
     if native or content_type.endswith(_RENAMING):
-        return encode(Families(families)), content_type
+        return _answer(families, accept)
     return encoded(families, openmetrics=openmetrics), content_type
+
+
+def _answer(families: Iterable[Metric], accept: str) -> tuple[bytes, str]:
+    """What prometheus_client answers to a scraper, and its content type."""
+    registry, headers = CollectorRegistry(), {}
+    registry.register(Families(families))
+    request = {"REQUEST_METHOD": "GET", "PATH_INFO": "/metrics", "QUERY_STRING": "", "HTTP_ACCEPT": accept}
+    [body] = make_wsgi_app(registry, disable_compression=True)(request, lambda _, given: headers.update(given))
+    return body, headers["Content-Type"]
 
 
 def encoded(families: Iterable[Metric], *, openmetrics: bool) -> bytes:
@@ -54,7 +60,7 @@ def encoded(families: Iterable[Metric], *, openmetrics: bool) -> bytes:
         words = _escaped(family.documentation) if openmetrics else _escaped_help(family.documentation)
         lines.append(f"# HELP {name} {words}\n# TYPE {name} {family.type}\n")
         for sample in family.samples:
-            told = floatToGoString(sample.value)
+            told = number(sample.value)
             if sample.labels:
                 labels = ",".join([f'{label}="{_escaped(value)}"' for label, value in sorted(sample.labels.items())])
                 lines.append(f"{sample.name}{{{labels}}} {told}\n")
@@ -102,7 +108,7 @@ def _histogram(metric: catalogue.Metric, values: Labels, histogram: Histogram, *
     if native and lateness:
         yield Sample(metric.full_name, labels, 0.0, native_histogram=_native(histogram, count))
     for place, bound in enumerate(bounds):
-        bucket = labels | {"le": floatToGoString(bound)}
+        bucket = labels | {"le": number(bound)}
         yield Sample(f"{metric.full_name}_bucket", bucket, up_to[min(place * step + 1, len(up_to) - 1)])
     yield Sample(f"{metric.full_name}_bucket", labels | {"le": "+Inf"}, count)
     yield Sample(f"{metric.full_name}_count", labels, count)

@@ -3,14 +3,11 @@
 Django's own lists take any lookup of any field from the address, a regular expression on a long text among them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from django.contrib.admin.filters import FieldListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.options import IncorrectLookupParameters, ModelAdmin
-from django.contrib.admin.utils import get_fields_from_path
-from django.contrib.admin.views.main import PAGE_VAR, ChangeList
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import BadRequest, ValidationError
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -18,11 +15,15 @@ from django.utils.functional import cached_property
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
+from tasks_app.libraries.django_admin import PAGE_VAR, CantShow, Listing, RowsTogether, has_pages, parameters_of
+
+__all__ = ["COUNTED", "BoundedPaginator", "CantShow", "OwnLookups", "RowsTogether", "refuse_unknown"]
+
 COUNTED = 10_000
 SHOWN = 40  # characters of what was sent
 
 
-class OwnLookups(ModelAdmin):
+class OwnLookups(Listing):
     """For ModelAdmins with Django's list; before ModelAdmin among the bases."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
@@ -33,14 +34,12 @@ class OwnLookups(ModelAdmin):
         offered = set()
         for one in self.get_list_filter(request):
             if isinstance(one, str):
-                field = get_fields_from_path(self.model, one)[-1]
-                spec = FieldListFilter.create(field, request, {}, self.model, self, field_path=one)
-                offered |= set(spec.expected_parameters())
+                offered |= set(parameters_of(one, request, self))
             else:
                 offered.add(one.parameter_name)
         return offered
 
-    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+    def listed(self, request: HttpRequest, make: Callable[[HttpRequest], ChangeList]) -> ChangeList:
         page = request.GET.get(PAGE_VAR, "1")
         if not (page.isascii() and page.isdecimal() and len(page) < 10 and int(page)):
             raise BadRequest(
@@ -49,11 +48,11 @@ class OwnLookups(ModelAdmin):
                 )
             )
         try:
-            found = super().get_changelist_instance(request)
-        except IncorrectLookupParameters as error:
+            found = make(request)
+        except CantShow as error:
             reason = str(error) or gettext("it has no page {page}.").format(page=page)
             raise BadRequest(gettext("The list can't be shown: {reason}").format(reason=reason)) from error
-        if int(page) > 1 and not found.multi_page:
+        if int(page) > 1 and not has_pages(found):
             raise BadRequest(
                 gettext("{page_var}={page} is past the end of the list; it has one page.").format(
                     page_var=PAGE_VAR, page=page

@@ -6,16 +6,16 @@ classes can't be marked at all. Both are made translatable once all models are t
 
 from django.apps import AppConfig
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, override
+
+from tasks_app.libraries.django import rename
 
 
 def translate_names(app: AppConfig) -> None:
     for model in app.get_models():
-        model._meta.verbose_name = _lazy(model._meta.verbose_name_raw)
-        model._meta.verbose_name_plural = _lazy(model._meta.verbose_name_plural)
-        for field in model._meta.fields:
-            field.verbose_name = _lazy(field.verbose_name)
+        rename(model, _lazy)
 
 
 def _lazy(name: str | Promise) -> Promise:
-    return gettext_lazy(str(name))
+    with override(None):
+        return gettext_lazy(str(name))

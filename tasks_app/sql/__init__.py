@@ -17,6 +17,7 @@ from psycopg.abc import Params
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import PunctualError
+from tasks_app.libraries.django import compiled, cursor_around, errors_translated, ready
 
 from . import binary
 
@@ -65,7 +66,7 @@ def execute(
         connection._punctual_slow = True
     # Psycopg's own: Django would wrap its functions anew each time, and to describe the columns takes as long again.
     answered = cursor.cursor
-    with connection.wrap_database_errors:
+    with errors_translated(connection):
         return answered.fetchall() if answered.pgresult is not None and answered.pgresult.nfields else []
 
 
@@ -123,9 +124,8 @@ def rows_of(query: QuerySet, *fields: str) -> str:
     for any parameter could not use a partial index.
     """
     using = conf().DATABASE
-    # elide_empty: a queryset that can have no rows is a statement too, with columns of the right types.
-    compiler = query.values_list(*fields).query.get_compiler(using, elide_empty=False)
-    text: str = connections[using].ops.compose_sql(*compiler.as_sql())
+    with connections[using].cursor() as cursor:
+        text = psycopg.ClientCursor(cursor.connection).mogrify(*compiled(query.values_list(*fields), using))
     return text.replace("%", "%%")
 
 
@@ -154,18 +154,17 @@ def _cursor_on(link: psycopg.Connection) -> _Cursor:
 
 
 def _cursor(connection: BaseDatabaseWrapper) -> CursorWrapper:
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
+    ready(connection)
     kept = getattr(connection, "_punctual_cursor", None)
     if kept is None or kept.connection is not connection.connection:
-        with connection.wrap_database_errors:
+        with errors_translated(connection):
             binary.register(connection.connection.adapters)
             kept = connection._punctual_cursor = _cursor_on(connection.connection)
         connection._punctual_slow, connection._punctual_replanned = False, float("-inf")
     if connection._punctual_slow:
-        with connection.wrap_database_errors:
+        with errors_translated(connection):
             _replan(connection, kept)
-    return connection._prepare_cursor(kept)
+    return cursor_around(connection, kept)
 
 
 def _replan(connection: BaseDatabaseWrapper, cursor: psycopg.Cursor) -> None:

@@ -89,6 +89,7 @@ WITH_OTHER_DATABASES = {
     "tasks_app/engine/operations/celery_beat_tables.py",
     "tasks_app/engine/worker/process.py",
     "tasks_app/engine/worker/sync_threads.py",
+    "tasks_app/libraries/django.py",
     "tasks_app/sql/__init__.py",
 }
 

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from tasks_app.conf import conf
 from tasks_app.engine.wakeup import FLEET, NEXT_LOOK, SIGNAL, Breaker, client
+from tasks_app.libraries.redis import Link
 
 log = logging.getLogger(__name__)
 
@@ -38,9 +39,8 @@ class Listener:
         self._shards: tuple[int, ...] = ()
         self._signals: list[str] = []
         self._breaker = Breaker()
-        # The type hints of redis are incomplete.
-        self._client: Any = None
-        self._connection: Any = None
+        self._client: Any = None  # the type hints of redis are incomplete
+        self._link: Link | None = None
         self._armed = False
         self._more = True  # there may be signals in the lists; an outstanding pop receives the first of them
         self._heard = inf  # the earliest due time of the signals received
@@ -88,7 +88,7 @@ class Listener:
         if signals is not None:
             sources.append(signals)
         readable, _, _ = select.select(sources, [], [], max(seconds, 0))
-        return self._read_signal() if signals in readable else Woken.NO
+        return self._read_signal(self._link) if self._link is not None and signals in readable else Woken.NO
 
     def interrupt(self) -> None:
         """End a wait now; safe to call from a signal handler."""
@@ -128,27 +128,26 @@ class Listener:
 
     def _arm(self) -> int | None:
         """Keep one blocking pop outstanding, so that waiting needs no further commands."""
-        if self._connection is None:
+        if self._link is None:
             if self._breaker.open:
                 return None
             try:
-                self._connection = client(conf().WAKEUP_MS / 1000).connection_pool.get_connection()
+                self._link = Link(client(conf().WAKEUP_MS / 1000))
             except Exception as error:
                 self._give_up(error)
                 return None
         try:
             if not self._armed:
-                self._connection.send_command("BLPOP", self._fleet_key, *self._signals, 0)
+                self._link.send("BLPOP", self._fleet_key, *self._signals, 0)
                 self._armed = True
-            number: int = self._connection._sock.fileno()
-            return number
+            return self._link.fileno()
         except Exception as error:
             self._give_up(error)
             return None
 
-    def _read_signal(self) -> Woken:
+    def _read_signal(self, link: Link) -> Woken:
         try:
-            key, due = self._connection.read_response()
+            key, due = link.read()
             self._armed, self._more = False, True
             self._breaker.worked()
             fleet = key == self._fleet_key.encode()
@@ -172,6 +171,6 @@ class Listener:
         log.warning("wakeup.lost error=%r pause_seconds=%g", str(error), self._breaker.pause_seconds)
 
     def _drop_connection(self) -> None:
-        if self._connection is not None:
-            self._connection.disconnect()
-        self._connection, self._armed, self._more = None, False, True
+        if self._link is not None:
+            self._link.close()
+        self._link, self._armed, self._more = None, False, True

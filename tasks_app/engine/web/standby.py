@@ -14,6 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from tasks_app.core.said import said
 from tasks_app.database import close_connections, our_connection, our_settings
 from tasks_app.engine.primaries import PRIMARIES, NotPrimary, leave, opened
+from tasks_app.libraries.django import in_transaction, ready
 from tasks_app.lifecycle.installation import read_facts, read_installation
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ class StandbyReads:
         """Before a request or a command: its thread is connected to the primary, else to a standby. Returns why not, if
         nobody answers; a request leaves it at that, since whoever asks the database first hears the same."""
         ours, error = our_connection(), None
-        if "," not in ours.settings_dict["HOST"] or ours.in_atomic_block:
+        if "," not in ours.settings_dict["HOST"] or in_transaction(ours):
             return None
         if self.reading:
             self._ask_for_primary()
@@ -69,8 +70,7 @@ class StandbyReads:
         """A server that another was promoted past counts as one that doesn't answer: the next is asked."""
         refused = None
         for _ in ours.settings_dict["HOST"].split(","):
-            ours.close_if_health_check_failed()
-            ours.ensure_connection()
+            ready(ours)
             if self.reading or ours.connection is getattr(ours, "_punctual_seen", None):
                 return
             opened(ours)

@@ -17,7 +17,7 @@ from tasks_app.core.handlers import Handler
 from tasks_app.core.lateness import histogram
 from tasks_app.core.running import leave_task
 from tasks_app.core.task import SUCCEEDED, NotYet, Outcome, Returned, Skipped, Task
-from tasks_app.database import atomic, our_connection
+from tasks_app.database import atomic, is_in_transaction, our_connection
 from tasks_app.engine.turns import end_turns_on_commit
 from tasks_app.engine.wakeup import SENDER, wake_on_commit
 from tasks_app.engine.witness import WITNESS, server_timeline
@@ -328,7 +328,7 @@ def again_on_infrastructure_fault(action: Callable[[], Answer]) -> Answer:
         try:
             return action()
         except (DatabaseError, InterfaceError) as error:
-            if our_connection().in_atomic_block or not is_infrastructure_fault(error) or time.monotonic() > deadline:
+            if is_in_transaction() or not is_infrastructure_fault(error) or time.monotonic() > deadline:
                 raise
             log.warning("worker.again error=%r", str(error).strip())
             if not is_lock_fault(error):

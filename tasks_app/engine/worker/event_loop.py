@@ -18,7 +18,7 @@ from asgiref.sync import ThreadSensitiveContext
 
 from tasks_app.conf import conf
 from tasks_app.core.task import Returned, Task
-from tasks_app.database import our_connection
+from tasks_app.database import is_in_transaction
 
 from .batch_run import BatchRun
 from .interruption import TIMEOUT, Interrupted, over_shutdown, over_time
@@ -329,7 +329,7 @@ class _Watch:
 
 def _here() -> CallingThread | None:
     """In a transaction, which is a test's: its rows are seen in this thread only."""
-    return CallingThread() if our_connection().in_atomic_block else None
+    return CallingThread() if is_in_transaction() else None
 
 
 _the_loop: EventLoop | None = None

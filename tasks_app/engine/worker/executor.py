@@ -17,7 +17,7 @@ from tasks_app.core.callbacks import HTTP_CALLBACK
 from tasks_app.core.handlers import REGISTRY, Handler
 from tasks_app.core.scopes import HELD_BACK
 from tasks_app.core.task import Returned, Task
-from tasks_app.database import leave_other_databases, our_connection
+from tasks_app.database import is_in_transaction, leave_other_databases
 from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.nodes import slot_name
 from tasks_app.engine.witness import WITNESS, server_timeline
@@ -151,7 +151,7 @@ def _return_untouched(run: BatchRun) -> None:
     """An error before any handler was called makes the tasks due again, with no retry used. After that the lease of the
     batch expires, and the reaper decides."""
     run.lost = True  # no thread may begin another task
-    if run.begun or our_connection().in_atomic_block:
+    if run.begun or is_in_transaction():
         return
     try:
         run.return_rest()

@@ -27,6 +27,7 @@ from tasks_app.engine.barrier import BARRIER
 from tasks_app.engine.celery_app import app, project_app
 from tasks_app.engine.lookout import LOOKOUT
 from tasks_app.engine.wakeup import SENDER
+from tasks_app.libraries.django import forget_connection
 
 from . import shutdown
 from .callbacks import end_callbacks
@@ -135,7 +136,7 @@ def leave_parents_connections() -> None:
     for one in connections.all(initialized_only=True):
         if one.vendor != "postgresql":
             _inherited.append(one.connection)  # never closed: that would say goodbye on the parent's line
-            del connections[one.alias]
+            forget_connection(one.alias)
             continue
         if one.connection is not None and not one.connection.closed:
             os.dup2(nowhere, one.connection.fileno())

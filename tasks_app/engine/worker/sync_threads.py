@@ -13,8 +13,10 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from asgiref.sync import SyncToAsync
 from django.db import close_old_connections, connections
+
+from tasks_app.libraries.asgiref import loop_forgotten
+from tasks_app.libraries.django import forget_connection, in_transaction
 
 from .outcomes import as_fault
 
@@ -87,16 +89,10 @@ class CallingThread(Executor):
 
     def serve(self, wait: float) -> None:
         """Run what was submitted; waits at most so long for the first."""
-        # asgiref notes in the thread which loop it works for, and later calls of async_to_sync in it would go there.
-        before = dict(vars(SyncToAsync.threadlocal))
-        try:
-            with contextlib.suppress(queue.Empty):
-                _do(*self._calls.get(timeout=wait))
-                while True:
-                    _do(*self._calls.get_nowait())
-        finally:
-            vars(SyncToAsync.threadlocal).clear()
-            vars(SyncToAsync.threadlocal).update(before)
+        with loop_forgotten(), contextlib.suppress(queue.Empty):
+            _do(*self._calls.get(timeout=wait))
+            while True:
+                _do(*self._calls.get_nowait())
 
 
 class FreshThreads(ThreadPoolExecutor):
@@ -110,11 +106,11 @@ def _leave(error: BaseException | None) -> BaseException | None:
     """In the thread: what the error really is; the connections as the next task may find them."""
     error = None if error is None else as_fault(error)
     for connection in connections.all(initialized_only=True):
-        if connection.in_atomic_block:
+        if in_transaction(connection):
             # A transaction that was left open, by a coroutine that ended in the middle of it.
             with contextlib.suppress(Exception):
                 connection.connection.close()
-            del connections[connection.alias]
+            forget_connection(connection.alias)
     close_old_connections()
     return error
 

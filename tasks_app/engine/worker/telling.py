@@ -11,6 +11,7 @@ from tasks_app.core.contact import Contact, News, Report
 from tasks_app.core.progress import in_words
 from tasks_app.core.task import SUCCEEDED, GoneAway, Succeeded
 from tasks_app.database import atomic, our_connection
+from tasks_app.libraries.django import in_transaction
 from tasks_app.lifecycle.logs import Lines, keep_logs
 from tasks_app.lifecycle.progress import Told, forget_progress, tell_progress
 from tasks_app.lifecycle.settle import Settled
@@ -73,7 +74,7 @@ def _written(batch_no: UUID, found: Sequence[tuple[Report, News]], forgotten: Se
     if not (told or logs or forgotten):
         return True
     connection = our_connection()
-    nested = connection.in_atomic_block  # in a test's transaction, where limits would stay
+    nested = in_transaction(connection)  # in a test's transaction, where limits would stay
     try:
         with atomic():
             if not nested:

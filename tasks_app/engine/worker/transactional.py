@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError
+from django.db.transaction import get_rollback
 from psycopg.pq import TransactionStatus
 
 from tasks_app.core.away import Away
@@ -21,6 +22,7 @@ from tasks_app.core.errors import UnrecoverableError
 from tasks_app.core.result import Result
 from tasks_app.core.task import SUCCEEDED, Failure, Outcome, Returned, Task
 from tasks_app.database import atomic, leave_other_databases, our_connection
+from tasks_app.libraries.django import in_transaction, was_closed_in_transaction
 from tasks_app.lifecycle.settle import BatchLost, Settled
 from tasks_app.lifecycle.start import still_ours
 from tasks_app.sql import run as run_sql
@@ -66,7 +68,7 @@ class EffectsRun:
         self._now: list[Task] = []  # what the call in progress is about
         self._fault: Exception | None = None  # the last that the database raised in the call in progress
         self._connection = our_connection()  # of this thread, in which all of it happens
-        self._nested = self._connection.in_atomic_block
+        self._nested = in_transaction(self._connection)
 
     def execute(self, tasks: list[Task], *, finish: bool) -> None:
         """Effects of `tasks`, their outcomes and those noted before, in one transaction; or none of it."""
@@ -245,7 +247,7 @@ class EffectsRun:
     def _plainly(self, action: Callable[[], Any]) -> Any:
         try:
             answer = action()
-            if self._connection.needs_rollback or self._status() != TransactionStatus.INTRANS:
+            if get_rollback(self._connection.alias) or self._status() != TransactionStatus.INTRANS:
                 raise _RolledBack(self._carefully)  # aborted or ended: the careful go tells which
             return answer
         except (Interrupted, DatabaseError, InterfaceError) as error:
@@ -267,7 +269,7 @@ class EffectsRun:
                 writes.send()
                 if self._vectorised:
                     answer = _value_or_raise(answers_in(answer, [task]).get(task.id))
-                if self._connection.needs_rollback or self._status() == TransactionStatus.INERROR:
+                if get_rollback(self._connection.alias) or self._status() == TransactionStatus.INERROR:
                     raise RuntimeError("the handler caught a database error inside its transaction and carried on")
                 if ended:
                     raise RuntimeError(ENDED_WORDS)
@@ -286,11 +288,11 @@ class EffectsRun:
 
         Django says nothing when a rollback to a savepoint fails, it only refuses every statement after that.
         """
-        if not self._connection.needs_rollback:
+        if not get_rollback(self._connection.alias):
             return outcome_of(error)
         if self._fault is not None and sqlstate(self._fault) == IDLE_TOO_LONG:
             self._decided[task.id] = Failure("IDLE_IN_TRANSACTION", str(self._fault).strip())
-        elif ended or self._connection.closed_in_transaction:
+        elif ended or was_closed_in_transaction(self._connection):
             self._decided[task.id] = Failure(ENDED_TRANSACTION, ENDED_WORDS, final=True)
         elif self._status() == TransactionStatus.UNKNOWN:
             # The failure may well be a consequence. It can't be written here in any case, so all of it is done again.
@@ -339,7 +341,7 @@ class EffectsRun:
     def _is_no_fault_of_the_handler(self, error: BaseException) -> bool:
         """A lock fault, or our database was lost; but not a connection that the handler closed itself, nor an error of
         some other database."""
-        if not is_infrastructure_fault(error) or self._connection.closed_in_transaction:
+        if not is_infrastructure_fault(error) or was_closed_in_transaction(self._connection):
             return False
         return is_lock_fault(error) or error is self._fault or self._connection.connection.closed
 

@@ -16,7 +16,7 @@ from tasks_app.core import safeguards
 from tasks_app.core.lanes import LANES
 from tasks_app.core.safeguards import FIRST_STAGE, PLANNED, Kind, Mode, Name, Order, State, curbs_of
 from tasks_app.core.scopes import Scope, scope_of
-from tasks_app.database import atomic, our_connection
+from tasks_app.database import atomic, must_roll_back
 from tasks_app.lifecycle.audit import Entry, Operator, audit
 from tasks_app.models import Curb, CurbPermit, LaneResume, Safeguard, SafeguardIncident
 from tasks_app.sql import run
@@ -80,7 +80,7 @@ def apply(findings: Iterable[Finding], now: float) -> Applied:
             with atomic():
                 what = _step(row, finding, now)
         except Exception as error:
-            if our_connection().needs_rollback:  # nothing more can be done in this transaction
+            if must_roll_back():  # nothing more can be done in this transaction
                 raise
             log.exception("safeguard.failed name=%s subject=%s", *key)
             failed[" ".join(filter(None, key))] = error

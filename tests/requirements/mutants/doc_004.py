@@ -67,7 +67,7 @@ MUTANTS = [
     Mutant(
         "004 §4 no signal before the commit",
         WAKEUP,
-        "if connection.autocommit and not connection.in_atomic_block:",
+        "if connection.autocommit and not in_transaction(connection):",
         "if True:",
     ),
 ]

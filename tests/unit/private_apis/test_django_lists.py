@@ -4,10 +4,9 @@ import inspect
 
 import pytest
 from django.contrib import admin
-from django.contrib.admin.actions import delete_selected
 from django.contrib.admin.filters import FieldListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.utils import get_fields_from_path, quote, unquote
+from django.contrib.admin.utils import get_fields_from_path
 from django.contrib.admin.views.main import PAGE_VAR, ChangeList
 from django.contrib.auth.models import Group, User
 from django.test import RequestFactory
@@ -72,12 +71,3 @@ def test_django_raises_its_own_error_for_a_page_that_is_not_there(monkeypatch):
 
     with pytest.raises(IncorrectLookupParameters):
         Groups(Group, admin.site).get_changelist_instance(_request(**{PAGE_VAR: "9"}))
-
-
-def test_django_deletes_with_an_action_that_can_be_called():
-    assert list(inspect.signature(delete_selected).parameters) == ["modeladmin", "request", "queryset"]
-
-
-def test_django_quotes_a_key_for_its_address():
-    assert quote("a/b_c") == "a_2Fb_5Fc"
-    assert unquote(quote("a/b_c")) == "a/b_c"

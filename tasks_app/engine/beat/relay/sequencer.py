@@ -6,7 +6,7 @@ Any number of beats may do it at the same time. A window's number is taken once;
 import json
 from typing import Any, NamedTuple
 
-from tasks_app.database import atomic, our_connection
+from tasks_app.database import atomic, is_in_transaction
 from tasks_app.sql import execute, run
 
 MOST_TOPICS = 200  # that are noted with a window; with more, everybody reads it
@@ -36,7 +36,7 @@ class Sequencer:
 
     def run_once(self) -> int:
         """Record what was committed since the last time; returns the number of the newest window, or 0."""
-        if our_connection().in_atomic_block:
+        if is_in_transaction():
             raise RuntimeError("the sequencer ran in a transaction; its snapshot must be older than what it writes")
         try:
             return self._look()

@@ -2,14 +2,11 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
-
-import redis
 
 from tasks_app.conf import conf
 from tasks_app.core.events import Event
 from tasks_app.engine.wakeup import client
+from tasks_app.libraries.redis import borrowed
 from tasks_app.models import Subscription
 
 from .encoding import json_texts
@@ -43,28 +40,14 @@ class StreamSink:
         packed = self._packed(parts[0]) if parts else b""
         for place, some in enumerate(parts):
             begun = time.perf_counter()
-            with self._connection() as connection:
-                connection.send_packed_command([packed])
+            with borrowed(self._client) as link:
+                link.send_packed(packed)
                 packed = self._packed(parts[place + 1]) if place + 1 < len(parts) else b""
-                connection.read_response()
+                link.read()
             yield Attempt(some, True, "added", (time.perf_counter() - begun) * 1000)
 
     def close(self) -> None:
         self._client.close()
-
-    @contextmanager
-    def _connection(self) -> Iterator[Any]:  # redis has types for a part of it
-        pool = self._client.connection_pool
-        connection: Any = pool.get_connection()
-        try:
-            yield connection
-        except redis.ResponseError:
-            raise  # it was understood, and refused
-        except BaseException:
-            connection.disconnect()
-            raise
-        finally:
-            pool.release(connection)
 
     def _packed(self, events: Sequence[Event]) -> bytes:
         """redis-py takes as long to pack a command as Redis takes to run it: so many words are packed here.
