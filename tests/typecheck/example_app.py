@@ -10,6 +10,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import psycopg
+from django.db import connection
+
 from django_punctual import (
     INTERNAL_TENANT,
     Addresses,
@@ -164,7 +167,7 @@ from django_punctual.testing import (
     scheduled,
 )
 from django_punctual.testing.plugin import Punctual
-from django_punctual.together import Changed, RowChange, reschedule_with
+from django_punctual.together import Changed, RowChange, cursor_made, reschedule_with
 
 TOMORROW = timedelta(days=1)
 
@@ -503,3 +506,10 @@ def move_expiry(order_id: int, at: datetime) -> datetime | None:
     assert task.outcome in (Outcome.UPDATED, Outcome.REPLACED)
     before: datetime = changed.row[0]
     return before
+
+
+def expiries() -> int:
+    with cursor_made(connection, psycopg.Cursor) as cursor:
+        cursor.execute("SELECT count(*) FROM example_order")
+        (count,) = cursor.fetchone()
+        return int(count)
