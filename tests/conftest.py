@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Generator
 from copy import copy
 from functools import cache
 from importlib import import_module
@@ -152,6 +153,15 @@ def django_db_setup(django_test_environment, django_db_blocker) -> None:
         take_database() if TEMPLATE in os.environ else make_database()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _unused() -> None:
+    """In place of fixtures that pytest-django sets up for each test, for markers and apps that no test here has."""
+
+
+_dj_autoclear_mailbox = _django_clear_site_cache = _django_isolate_apps = _django_set_urlconf = _unused
+_live_server_helper = _template_string_if_invalid_marker = _unused
+
+
 @pytest.fixture(autouse=True)
 def _quiet_redis(request):
     """Every test that touches the database starts with an empty Redis."""
@@ -202,21 +212,19 @@ def web(django_db_setup):
         yield web
 
 
-@pytest.fixture(autouse=True)
-def _new_process():
-    """What a test's beat, worker or page has learnt, it has learnt for the whole process."""
-    yield
-    if barrier := sys.modules.get("tasks_app.engine.barrier"):
-        barrier.connection_created.disconnect(dispatch_uid="punctual-barrier")
-    forget()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_teardown() -> None:
-    """A test that ran guarded batches has started a worker's threads, which would read the settings of later tests."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Generator[None]:
+    """A test that ran guarded batches has started a worker's threads, which would read the settings of later tests.
+    What its beat, worker or page has learnt, it has learnt for the whole process."""
     end_chores()
     if executor := sys.modules.get("tasks_app.engine.worker.executor"):
         executor.stop_threads()
+    try:
+        return (yield)
+    finally:
+        if barrier := sys.modules.get("tasks_app.engine.barrier"):
+            barrier.connection_created.disconnect(dispatch_uid="punctual-barrier")
+        forget()
 
 
 @pytest.hookimpl(hookwrapper=True)

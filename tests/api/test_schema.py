@@ -18,6 +18,7 @@ from tests.support.marks import commits
 from tests.support.scale import FULL, some
 from tests.support.schema import OPERATIONS, SCHEMA
 
+pytest_plugins = ["schemathesis.pytest.plugin"]
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "api.md"
 
 # In full, every edge of every field of every operation is tried as well: minutes, so `make prove` does it. That the

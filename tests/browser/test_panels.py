@@ -139,6 +139,8 @@ def test_a_widget_on_a_page_of_the_host_makes_a_job_once(visits):
     # The console has a page with it, and the list leads there.
     page.goto(LIST)
     page.get_by_role("link", name="New job, short form").click()
+    previews = []
+    page.route("**/jobs/preview", lambda route: previews.append(route))  # none is answered yet
     panel.get_by_label("Name").fill("call_shop")
     panel.get_by_label("What runs").select_option("HTTP_CALLBACK")
     panel.get_by_label("Address to call").fill("https://shop.example.com/nightly")
@@ -148,6 +150,11 @@ def test_a_widget_on_a_page_of_the_host_makes_a_job_once(visits):
     panel.get_by_label("Body").fill('{"what": "all"}')
     panel.get_by_label("Cron string").fill("0 2 * * *")
     panel.get_by_role("button", name="Create job").click()
+    expect(panel.locator("#headers-error")).to_contain_text("write its name, a colon and its value")
+    page.unroute("**/jobs/preview")
+    for preview in previews:
+        preview.continue_()
+    expect(panel).to_contain_text("At 02:00 every day")
     expect(panel.locator("#headers-error")).to_contain_text("write its name, a colon and its value")
     panel.get_by_label("Headers").fill("X-Source: punctual")
     panel.get_by_role("button", name="Create job").click()

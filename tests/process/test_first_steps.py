@@ -2,14 +2,14 @@
 
 import json
 import os
-import subprocess
-import sys
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from tests.support import nursery
 from tests.support.stack import ROOT, url_of_test_database
 from tests.support.wait import seen_within
 
@@ -28,7 +28,6 @@ PUNCTUAL = eval(os.environ["SHOP_PUNCTUAL"])
 """
 APPS = "django.contrib.contenttypes django.contrib.auth django_punctual orders"
 URLS = "from django.urls import include, path\nurlpatterns = [path('punctual/', include('django_punctual.urls'))]\n"
-MANAGE = "import sys\nfrom django.core.management import execute_from_command_line as run\nrun(sys.argv)\n"
 HANDLERS = "from django_punctual import handler\n\n@handler('ORDER_SEND')\ndef send(task): ...\n"
 # What each of them says when it fails. One process for all: its start takes longer than what they do.
 IN_TURN = """
@@ -66,31 +65,28 @@ class Shop:
         (folder / "orders" / "handlers.py").write_text(HANDLERS)
         (folder / "shop_settings.py").write_text(SETTINGS.format(apps=APPS))
         (folder / "shop_urls.py").write_text(URLS)
-        (folder / "manage.py").write_text(MANAGE)
 
-    def python(self, *arguments: str, **env: str) -> str:
+    def python(self, module: str, *arguments: str, **env: str) -> str:
         """What it said; it must not have worked."""
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=self.folder,
-            env=self._env(env),
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        done = nursery.run(module, *arguments, env=self._env(env), timeout=120)
         assert done.returncode != 0, done.stdout + done.stderr
         return done.stdout + done.stderr
+
+    def code(self, text: str) -> str:
+        """The last line of what it said."""
+        (self.folder / "its_code.py").write_text(text)
+        return self.python("its_code").splitlines()[-1]
 
     def log_of(self, what: str, until: str = "manage.py migrate", **env: str) -> str:
         """What a beat or a worker logs. It doesn't end by itself: people may migrate, or start Redis, later."""
         log = self.folder / f"{what}.log"
-        with log.open("w") as file:
-            command = [sys.executable, "-m", "celery", "-A", "django_punctual", what]
-            running = subprocess.Popen(command, cwd=self.folder, env=self._env(env), stdout=file, stderr=file)
+        log.touch()
+        running = nursery.start("celery", "-A", "django_punctual", what, env=self._env(env), log=str(log))
         try:
             seen_within(lambda: until in log.read_text() or running.poll() is not None, 60)
         finally:
-            running.kill()
+            if running.poll() is None:
+                os.killpg(running.pid, signal.SIGKILL)
             running.wait()
         return log.read_text()
 
@@ -101,7 +97,7 @@ class Shop:
         return os.environ | given | env
 
     def celery(self, what: str, **env: str) -> str:
-        return self.python("-m", "celery", "-A", "django_punctual", what, **env)
+        return self.python("celery", "-A", "django_punctual", what, **env)
 
 
 @pytest.fixture
@@ -146,7 +142,7 @@ def test_celery_names_an_app_that_is_not_there_and_an_import_that_fails(shop):
 
 
 def test_a_wrong_setting_is_a_system_check_error(shop):
-    said = shop.python("manage.py", "check", SHOP_PUNCTUAL="'redis://user:secret@host/0'")
+    said = shop.python("django", "check", SHOP_PUNCTUAL="'redis://user:secret@host/0'")
 
     assert "?: (punctual.E001) PUNCTUAL is a str; it must be a dict from names to values." in said
     assert "Traceback" not in said
@@ -154,7 +150,7 @@ def test_a_wrong_setting_is_a_system_check_error(shop):
 
 
 def test_before_migrate_each_way_in_says_to_run_it(empty):
-    said = json.loads(empty.python("-c", IN_TURN).splitlines()[-1])
+    said = json.loads(empty.code(IN_TURN))
     said |= {"beat": empty.log_of("beat"), "worker": empty.log_of("worker")}
 
     assert {what: "manage.py migrate" in words for what, words in said.items()} == dict.fromkeys(said, True), said
@@ -181,4 +177,4 @@ loggers[1].setLevel("INFO")  # by the project
 importlib.reload(tasks_app.celery)
 raise SystemExit(str(levels + [one.level for one in loggers]))
 """
-    assert shop.python("-c", code).split("\n")[-2] == "[30, 30, 30, 20]"
+    assert shop.code(code) == "[30, 30, 30, 20]"

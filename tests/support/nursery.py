@@ -263,6 +263,7 @@ def _become(argv: list[str], env: dict[str, str], log: str, errors: str, lasting
     if shutdown := sys.modules.get("tasks_app.engine.worker.shutdown"):
         importlib.reload(shutdown)  # its flag is memory that all forks would share
     sys.path[0] = str(ROOT)
+    sys.path[1:1] = filter(None, env.get("PYTHONPATH", "").split(os.pathsep))
     sys.argv = argv
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -21,6 +20,7 @@ from django_punctual.jobs import JobRequest, create_job
 from tasks_app.engine.operations.api_tokens import issue
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.models import Node
+from tests.support import nursery
 from tests.support.hostapp.models import Order
 from tests.support.hostapp.settings_of_session import settings_of_session
 from tests.support.wait import wait_until
@@ -47,11 +47,12 @@ def see_tables() -> None:
 class Processes:
     def __enter__(self) -> "Processes":
         self.folder = tempfile.TemporaryDirectory()
-        self.log = Path(self.folder.name, "log").open("w+")
-        options = {"stdout": self.log, "stderr": subprocess.STDOUT, "start_new_session": True}
-        celery = [sys.executable, "-m", "celery", "-A", "django_punctual"]
+        self.log = Path(self.folder.name, "log")
+        self.log.touch()
+        connections.close_all()
+        forked = nursery.fork()  # it has imported what they need
         self.running = [
-            subprocess.Popen([*celery, *words.split()], **options)
+            forked.start("celery", "-A", "django_punctual", *words.split(), env=os.environ, log=str(self.log))
             for words in ("beat", "worker -c 1 --without-gossip --without-mingle -n tour@test")
         ]
         wait_until(lambda: Node.objects.count() == 2 or self.ended(), 60, describe=self.text)
@@ -69,7 +70,7 @@ class Processes:
         return False
 
     def text(self) -> str:
-        return Path(self.log.name).read_text()[-6000:]
+        return self.log.read_text()[-6000:]
 
 
 def done(processes: Processes, task_type: str, key: str, status: str = "SUCCESS") -> int:

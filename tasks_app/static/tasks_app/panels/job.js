@@ -72,6 +72,7 @@ export class JobPanel extends Base {
   #drafting = null;
   #storage = tabStorage();
   #phase = "idle";
+  #refused = []; // the errors of the last attempt to create the job: they stay until somebody types
 
   ask = (url, options) => fetch(url, options);
 
@@ -152,6 +153,7 @@ export class JobPanel extends Base {
     this.#storage.setItem(this.#place("draft"), JSON.stringify(this.values));
     if (this.#phase !== "loading") this.#tellPhase("idle");
     this.#part("#outcome").hidden = true;
+    this.#refused = [];
     this.#drafting.changed();
   }
 
@@ -211,7 +213,7 @@ export class JobPanel extends Base {
     const onJitter = (seconds) => { this.#form.elements.jitter.value = seconds; this.#typed(); };
     this.#part("#preview").replaceChildren(...told(draft, { texts: this.texts, language: this.language, zone, onJitter }));
     const valueOf = (field) => this.#form.elements[field]?.value ?? "";
-    this.#fieldErrors(worthShowing(draft?.errors ?? [], valueOf, this.#touched));
+    this.#fieldErrors([...worthShowing(draft?.errors ?? [], valueOf, this.#touched), ...this.#refused]);
   }
 
   async #send() {
@@ -220,12 +222,12 @@ export class JobPanel extends Base {
     try {
       values = bodyOf(this.values);
     } catch ({ field, text, detail }) {
-      this.#fieldErrors([{ field, detail: this.texts[text](detail) }]);
+      this.#fieldErrors((this.#refused = [{ field, detail: this.texts[text](detail) }]));
       this.#form.elements[field].focus();
       return this.#tellPhase("error");
     }
     this.#tellPhase("loading");
-    this.#fieldErrors([]);
+    this.#fieldErrors((this.#refused = []));
     const kept = new KeptKey(this.#storage, this.#place("key"));
     const ask = (url, options) => this.ask(url, options);
     const sent = createJob({ ask, url: `${this.api}/jobs`, values, headers: this.#headers(), kept });
@@ -245,7 +247,7 @@ export class JobPanel extends Base {
     this.#tellPhase("error");
     if (network !== undefined) return this.#say(`${this.texts.network(network)} ${this.texts.tryAgain}`, true);
     const placed = (problem.errors ?? []).filter(({ field }) => this.#part(`[data-field="${field}"]:not([hidden])`));
-    this.#fieldErrors(placed);
+    this.#fieldErrors((this.#refused = placed));
     this.#say(this.texts.refused(problem.detail), true);
     if (placed.length) this.#form.elements[placed[0].field].focus();
   }
