@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core import checks
 from django.db import DatabaseError
 
-from .conf import CHECKS, Conf, conf, from_settings
+from .conf import Conf, conf, from_settings
 from .core.errors import InvalidConfiguration, nearest
 from .core.handlers import REGISTRY, Handler
 from .core.lanes import LANES
@@ -21,7 +21,6 @@ from .engine.watch.alive import who_is_missing
 from .sealing import keyring, keys_are_named
 
 
-@checks.register(CHECKS)
 def check_configuration(**_: object) -> list[checks.CheckMessage]:
     found = []
     try:
@@ -90,7 +89,6 @@ def _allow_list(entries: Iterable[str]) -> Iterator[checks.CheckMessage]:
         )
 
 
-@checks.register(deploy=True)
 def check_secret_keys(**_: object) -> list[checks.CheckMessage]:
     try:
         if settings.DEBUG or keys_are_named():
@@ -107,7 +105,6 @@ def check_secret_keys(**_: object) -> list[checks.CheckMessage]:
     ]
 
 
-@checks.register(deploy=True)
 def check_redis(**_: object) -> list[checks.CheckMessage]:
     """What `check --deploy` asks of the running installation."""
     try:
@@ -128,7 +125,6 @@ def check_redis(**_: object) -> list[checks.CheckMessage]:
     return []
 
 
-@checks.register(deploy=True)
 def check_processes(**_: object) -> list[checks.CheckMessage]:
     try:
         missing = {lane: who_is_missing(lane) for lane in LANES}
@@ -144,7 +140,6 @@ def check_processes(**_: object) -> list[checks.CheckMessage]:
     ]
 
 
-@checks.register(deploy=True)
 def check_alarms(**_: object) -> list[checks.CheckMessage]:
     try:
         untold = told_to_nobody()
@@ -162,7 +157,6 @@ def _lanes_by_reason(missing: dict[str, str]) -> dict[str, list[str]]:
     return found
 
 
-@checks.register(CHECKS)
 def check_handlers(**_: object) -> list[checks.CheckMessage]:
     return [
         checks.Error(f"handler {handler.name!r} ({handler.declared_at}): {problem}", id="punctual.E004")

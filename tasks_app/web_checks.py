@@ -12,7 +12,6 @@ from .pages.extras import missing_for_api, missing_for_api_page, missing_for_con
 from .pages.links import SITE
 
 
-@checks.register(checks.Tags.urls)
 def check_pages(app_configs: Sequence[AppConfig] | None = None, **_: object) -> list[checks.CheckMessage]:
     """Only where `django_punctual.urls` is part of the URLconf: nobody has to serve anything."""
     if not getattr(settings, "ROOT_URLCONF", None) or not _is_mounted(get_resolver().url_patterns):
