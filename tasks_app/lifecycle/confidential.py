@@ -31,7 +31,7 @@ from tasks_app.core.task import Failure, Parents, Returned, Task
 from tasks_app.models import JobDefinition, Tenant
 from tasks_app.models.schedule_task import TaskFields
 
-from .asking import ASKING
+from .asking import ASKING, may_concern
 from .data_keys import newest_keys, opened_keys
 from .quotas import refuse_large_payload
 from .request import Unit
@@ -83,14 +83,6 @@ def hide_job_payload(tenant: str, task_type: str, job: int, payload: object) -> 
 
 def asks(tenant: str, task_type: str) -> bool:
     return task_type in REGISTRY.encrypted or Tenant.objects.filter(name=tenant, encrypted=True).exists()
-
-
-def may_concern(units: Sequence[Unit]) -> bool:
-    """False: none of these is to be encrypted, as far as anybody here knows."""
-    types = REGISTRY.encrypted
-    if not ASKING and not types:
-        return False
-    return any(tenant in ASKING or task_type in types for tenant, task_type, _ in units)
 
 
 def _hide(

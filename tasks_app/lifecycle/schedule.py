@@ -8,6 +8,7 @@ from tasks_app.core.errors import InvalidTask, ScheduleConflict
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lately import Lately
 from tasks_app.core.states import Status
+from tasks_app.core.tenants import RATE_SECONDS
 from tasks_app.core.tokens import packed_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
@@ -17,7 +18,8 @@ from tasks_app.sql.binary import TextArray, bytes_array, instant_array, smallint
 from .alike import PART, Alike, Unlike
 from .alike_rows import insert_alike
 from .alone import EVENTS, edit_alone, insert_alone, insert_over
-from .confidential import hide_payloads, hide_payloads_of, may_concern
+from .asking import may_concern
+from .confidential import hide_payloads, hide_payloads_of
 from .decisions import (
     CurrentRow,
     Outcome,
@@ -28,7 +30,7 @@ from .decisions import (
     decide_schedule,
 )
 from .past import bring_back, past_idem, past_units
-from .quotas import RATE_SECONDS, refuse_over_quota
+from .quotas import refuse_over_quota
 from .request import Request, Unit
 from .shards import shards_of
 from .turns import hand_on_turns, move_turns, queue_again
