@@ -13,7 +13,7 @@ class TasksAppConfig(AppConfig):
 
     def ready(self) -> None:
         from .database import names
-        from .hooks import add_alarm_sources, connect_receivers, register_checks
+        from .hooks import connect_receivers, connect_rules, register_checks
         from .pages.names import translate_names
 
         for alias, name in names().items():
@@ -21,6 +21,6 @@ class TasksAppConfig(AppConfig):
         translate_names(self)
         register_checks()
         connect_receivers(self)
-        add_alarm_sources()
+        connect_rules()
         # Every installed app may have these modules; no app is named here.
         autodiscover_modules("handlers", "compensation", "links", "subscribers")

@@ -1,7 +1,7 @@
-"""What Django and the beats call of ours: system checks, receivers of signals, and sources of alarms.
+"""What is called by name: system checks, receivers of Django's signals, and what rules in `core` call.
 
-They are registered by name. Only `check` runs checks, only `migrate` migrates, only web processes serve requests and
-only beats raise alarms, so no other process imports what they do.
+Their modules are imported with the first call. Only `check` runs checks, only `migrate` migrates, only web processes
+serve requests and only beats raise alarms, so no other process imports what they need.
 """
 
 from django.apps import AppConfig, apps
@@ -13,6 +13,7 @@ from django.dispatch import Signal
 
 from .conf import CHECKS
 from .core.alarms import LOOKS
+from .core.deferral import use_check
 from .core.imports import when_called
 
 
@@ -38,7 +39,9 @@ def connect_receivers(app: AppConfig) -> None:
         _connect_logins()
 
 
-def add_alarm_sources() -> None:
+def connect_rules() -> None:
+    """What the plain rules in `core` call of the layers above them."""
+    use_check(when_called("tasks_app.lifecycle.deferral:checked"))
     LOOKS.append(when_called("tasks_app.alarm_looks:troubles"))
     LOOKS.append(when_called("tasks_app.alarm_looks:safeguards"))
 
