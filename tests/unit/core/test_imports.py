@@ -29,9 +29,9 @@ def test_a_module_is_imported_with_the_first_call():
 
 
 def test_it_goes_by_the_name_of_the_function():
-    call = when_called("tasks_app.checks:check_redis")
+    call = when_called("tasks_app.deploy_checks:check_redis")
 
-    assert (call.__module__, call.__qualname__) == ("tasks_app.checks", "check_redis")
+    assert (call.__module__, call.__qualname__) == ("tasks_app.deploy_checks", "check_redis")
 
 
 @pytest.mark.parametrize("path", NAMED)
