@@ -1,14 +1,16 @@
 """System checks of what is served: the console and the API, and what they need of the project."""
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.conf import settings
 from django.core import checks
 from django.urls import get_resolver
+from django.utils.module_loading import module_has_submodule
 
-from .pages.extras import missing_for_api, missing_for_api_page, missing_for_console
+from .pages.extras import is_project_admin, missing_for_api, missing_for_api_page, missing_for_console
 from .pages.links import SITE
 
 
@@ -16,7 +18,13 @@ def check_pages(app_configs: Sequence[AppConfig] | None = None, **_: object) -> 
     """Only where `django_punctual.urls` is part of the URLconf: nobody has to serve anything."""
     if not getattr(settings, "ROOT_URLCONF", None) or not _is_mounted(get_resolver().url_patterns):
         return []
+    if missing_for_api() is None and _apps_have_endpoints():
+        import_module("tasks_app.api")  # else a fault in them would show with the first request
     return [*_absent(), *_shadowed()]
+
+
+def _apps_have_endpoints() -> bool:
+    return any(module_has_submodule(app.module, "punctual_api") for app in apps.get_app_configs())
 
 
 def _is_mounted(patterns: list[Any]) -> bool:
@@ -45,15 +53,9 @@ def _shadowed() -> Iterator[checks.CheckMessage]:
             hint='Put path("…", include("django_punctual.urls")) above the line of your own admin site.',
             id="punctual.W020",
         )
-    if missing_for_console() is None and SITE not in sites and not _is_project_admin():
+    if missing_for_console() is None and SITE not in sites and not is_project_admin():
         yield checks.Error(
             "The console is inside a namespace, where its links can't be found.",
             hint='Include it without one: path("punctual/", include("django_punctual.urls")).',
             id="punctual.E020",
         )
-
-
-def _is_project_admin() -> bool:
-    from .console.site import is_project_admin
-
-    return is_project_admin()

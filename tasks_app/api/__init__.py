@@ -14,6 +14,7 @@ from ninja.operation import Operation
 from tasks_app.core.routers import ROUTERS
 from tasks_app.database import own_transactions
 from tasks_app.pages.extras import missing_for_api_page
+from tasks_app.pages.links import API
 
 from . import (
     alarms,
@@ -89,7 +90,7 @@ api = PunctualAPI(
     title="Punctual",
     version="1",
     description="Jobs, tasks and the state of the scheduler. docs/api.md explains keys, revisions and errors.",
-    urls_namespace="punctual-api",
+    urls_namespace=API,
     auth=[Token(), Session()],
     throttle=[limits.Calls()],
     parser=StrictParser(),
