@@ -11,7 +11,6 @@ from .conf import conf
 from .core.errors import InvalidConfiguration
 from .core.handlers import REGISTRY
 from .models import ScheduleTask
-from .storage.isolation import finding
 
 OLDEST = 15  # of PostgreSQL, that we have tried
 ROUTER = "django_punctual.router.Router"
@@ -102,6 +101,8 @@ def check_server(databases: Sequence[str] | None = None, **_: object) -> list[ch
 
 
 def _isolation_of_tenants() -> Iterator[checks.CheckMessage]:
+    from .storage.isolation import finding
+
     found = finding()
     if found is not None:
         yield checks.Warning(found.words, hint=found.way_out, id="punctual.W012")
