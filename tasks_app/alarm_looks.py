@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
-from .core.alarms import LOOKS, Condition, Occurrence
+from .core.alarms import Condition, Occurrence
+from .engine.watch.safeguard_status import acting
+from .engine.watch.status import read_status
+from .engine.watch.verdict.problem import Severity
 
 
 def troubles() -> Iterator[Occurrence]:
     """Each rule of the verdict is a cause of its own."""
-    # Only a beat ever asks; the other processes don't need to load it.
-    from .engine.watch.status import read_status
-    from .engine.watch.verdict.problem import Severity
-
     for problem in read_status().found:
         if problem.severity is Severity.TROUBLE:
             sample = {"sentence": problem.sentence, "way_out": problem.way_out}
@@ -19,14 +18,9 @@ def troubles() -> Iterator[Occurrence]:
 
 def safeguards() -> Iterator[Occurrence]:
     """Each that is on is a cause of its own."""
-    from .engine.watch.safeguard_status import acting
-
     for one in acting():
         sample = {
             "sentence": one.told,
             "way_out": f"`manage.py rules end {one.name} {one.subject}".rstrip() + "` ends it.",
         }
         yield Occurrence(Condition.SAFEGUARD, None, f"{one.name} {one.subject}".rstrip(), sample=sample)
-
-
-LOOKS.extend([troubles, safeguards])

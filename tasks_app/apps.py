@@ -1,7 +1,6 @@
 from typing import ClassVar
 
-from django.apps import AppConfig, apps
-from django.db.models.signals import post_migrate, pre_migrate
+from django.apps import AppConfig
 
 from .discovery import import_of_every_app
 
@@ -14,21 +13,14 @@ class TasksAppConfig(AppConfig):
     database_names: ClassVar[dict[str, object]] = {}  # by alias, as configured; a test runner connects to others
 
     def ready(self) -> None:
-        from . import alarm_looks, checks, database_checks, earlier_checkout, isolate, uninstall, web_checks  # noqa: F401  (they register themselves)
         from .database import names
-        from .engine.web import riding
+        from .hooks import connect_receivers, connect_rules, register_checks
         from .pages.names import translate_names
 
         for alias, name in names().items():
             self.database_names.setdefault(alias, name)
         translate_names(self)
-        riding.watch_requests()
-        if apps.is_installed("django.contrib.auth"):
-            from .engine.web import people
-
-            people.watch_console()
-        pre_migrate.connect(earlier_checkout.refuse, sender=self, dispatch_uid="punctual.earlier_checkout")
-        pre_migrate.connect(uninstall.refuse_while_running, sender=self, dispatch_uid="punctual.still_running")
-        post_migrate.connect(uninstall.leave_nothing, sender=self, dispatch_uid="punctual.uninstall")
-        post_migrate.connect(isolate.isolate_tenants, sender=self, dispatch_uid="punctual.isolation")
+        register_checks()
+        connect_receivers(self)
+        connect_rules()
         import_of_every_app("handlers", "compensation", "links", "subscribers")

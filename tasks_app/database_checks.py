@@ -7,17 +7,15 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, router
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import IsolationLevel
 
-from .conf import CHECKS, conf
+from .conf import conf
 from .core.errors import InvalidConfiguration
 from .core.handlers import REGISTRY
 from .models import ScheduleTask
-from .storage.isolation import finding
 
 OLDEST = 15  # of PostgreSQL, that we have tried
 ROUTER = "django_punctual.router.Router"
 
 
-@checks.register(CHECKS)
 def check_database(**_: object) -> list[checks.CheckMessage]:
     """What can be said without asking the server."""
     try:
@@ -76,7 +74,6 @@ def _isolation(ours: BaseDatabaseWrapper) -> Iterator[checks.CheckMessage]:
         )
 
 
-@checks.register(checks.Tags.database)
 def check_server(databases: Sequence[str] | None = None, **_: object) -> list[checks.CheckMessage]:
     """What only the server can say: asked by `migrate`, and by `check --database`."""
     try:
@@ -104,6 +101,8 @@ def check_server(databases: Sequence[str] | None = None, **_: object) -> list[ch
 
 
 def _isolation_of_tenants() -> Iterator[checks.CheckMessage]:
+    from .storage.isolation import finding
+
     found = finding()
     if found is not None:
         yield checks.Warning(found.words, hint=found.way_out, id="punctual.W012")

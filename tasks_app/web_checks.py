@@ -1,21 +1,24 @@
 """System checks of what is served: the console and the API, and what they need of the project."""
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
 
+from .discovery import apps_with
 from .libraries.django import is_included, namespaces_of
-from .pages.extras import missing_for_api, missing_for_api_page, missing_for_console
+from .pages.extras import is_project_admin, missing_for_api, missing_for_api_page, missing_for_console
 from .pages.links import SITE
 
 
-@checks.register(checks.Tags.urls)
 def check_pages(app_configs: Sequence[AppConfig] | None = None, **_: object) -> list[checks.CheckMessage]:
     """Only where `django_punctual.urls` is part of the URLconf: nobody has to serve anything."""
     if not getattr(settings, "ROOT_URLCONF", None) or not is_included("django_punctual.urls", "tasks_app.urls"):
         return []
+    if missing_for_api() is None and apps_with("punctual_api"):
+        import_module("tasks_app.api")  # else a fault in them would show with the first request
     return [*_absent(), *_shadowed()]
 
 
@@ -37,15 +40,9 @@ def _shadowed() -> Iterator[checks.CheckMessage]:
             hint='Put path("…", include("django_punctual.urls")) above the line of your own admin site.',
             id="punctual.W020",
         )
-    if missing_for_console() is None and SITE not in sites and not _is_project_admin():
+    if missing_for_console() is None and SITE not in sites and not is_project_admin():
         yield checks.Error(
             "The console is inside a namespace, where its links can't be found.",
             hint='Include it without one: path("punctual/", include("django_punctual.urls")).',
             id="punctual.E020",
         )
-
-
-def _is_project_admin() -> bool:
-    from .console.site import is_project_admin
-
-    return is_project_admin()

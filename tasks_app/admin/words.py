@@ -10,13 +10,12 @@ from tasks_app.core.campaigns import UNDO
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.moves import Move
 from tasks_app.core.phrases import first_line
-from tasks_app.core.states import Status
+from tasks_app.core.states import Status, lies_aside
 from tasks_app.engine.watch.replays import Tries
 from tasks_app.lifecycle.campaigns.backfill import CREATED, EXISTS
 from tasks_app.lifecycle.jobs.parents import parent_names
 from tasks_app.lifecycle.jobs.view import schedule_in_words
 from tasks_app.lifecycle.operate import Answer, Verb
-from tasks_app.lifecycle.rehearsal import lies_aside
 from tasks_app.lifecycle.tries import try_of
 from tasks_app.models import JobDefinition, ScheduleTask
 from tasks_app.pages.language import speaks_chinese

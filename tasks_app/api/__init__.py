@@ -15,6 +15,7 @@ from tasks_app.database import own_transactions
 from tasks_app.discovery import import_of_every_app
 from tasks_app.libraries.django import change_views
 from tasks_app.pages.extras import missing_for_api_page
+from tasks_app.pages.links import API
 
 from . import (
     alarms,
@@ -90,7 +91,7 @@ api = PunctualAPI(
     title="Punctual",
     version="1",
     description="Jobs, tasks and the state of the scheduler. The page api.md explains keys, revisions and errors.",
-    urls_namespace="punctual-api",
+    urls_namespace=API,
     auth=[Token(), Session()],
     throttle=[limits.Calls()],
     parser=StrictParser(),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import (
+    TYPE_CHECKING,
     Any,
     Concatenate,
     Generic,
@@ -25,16 +26,20 @@ from typing import (
 from tasks_app.core import handlers as registry
 from tasks_app.core.errors import InvalidTask, nearest, shown
 from tasks_app.core.handlers import REGISTRY, Handler, HandlerOptions
+from tasks_app.core.imports import when_called
 from tasks_app.core.parameters import Checked, Parameters
 from tasks_app.core.task import Task
-from tasks_app.lifecycle import deferral as _deferral  # noqa: F401  (it checks what a task defers)
 from tasks_app.lifecycle.cancel import Cancelled
 from tasks_app.lifecycle.decisions import Scheduled
 from tasks_app.lifecycle.request import Key, key_of
 from tasks_app.lifecycle.schedule import SYSTEM
-from tasks_app.lifecycle.view import TaskInfo, find
 
 from . import scheduling
+
+if TYPE_CHECKING:
+    from tasks_app.lifecycle.view import TaskInfo
+
+_find: "Callable[..., TaskInfo | None]" = when_called("tasks_app.lifecycle.view:find")
 
 P = ParamSpec("P")  # what is scheduled
 C = ParamSpec("C")  # what a direct call takes: the same, after the task if the handler takes it too
@@ -141,10 +146,10 @@ class Prepared(Generic[P]):
         options = self._known("cancel", _TO_CANCEL)
         return scheduling.cancel(self._parameters.handler, self.key(*args, **kwargs), **options)
 
-    def find(self, *args: P.args, **kwargs: P.kwargs) -> TaskInfo | None:
+    def find(self, *args: P.args, **kwargs: P.kwargs) -> "TaskInfo | None":
         """The current task of the unit that these arguments are about."""
         options = self._known("find", _TO_FIND)
-        return find(self._parameters.handler, self.key(*args, **kwargs), **options)
+        return _find(self._parameters.handler, self.key(*args, **kwargs), **options)
 
     def _with_payload(self, verb: Callable[..., Scheduled], known: Sequence[str], args: Any, kwargs: Any) -> Scheduled:
         options, payload = self._known(verb.__name__, known), self._parameters.dump(args, kwargs)
@@ -249,7 +254,7 @@ class TypedHandler(_Named, Generic[C, P, R_co]):
         prepared, kwargs = self._split(kwargs)
         return prepared.cancel(*args, **kwargs)
 
-    def find(self, *args: P.args, **kwargs: P.kwargs) -> TaskInfo | None:
+    def find(self, *args: P.args, **kwargs: P.kwargs) -> "TaskInfo | None":
         """The current task of the unit that these arguments are about, or None if it never had one."""
         return self._prepared.find(*args, **kwargs)
 
@@ -305,9 +310,9 @@ class _ByKey(_Named):
         """As django_punctual.cancel."""
         return scheduling.cancel(self.name, key, reason=reason, by=by, tenant=tenant)
 
-    def find(self, key: Key, *, tenant: str | None = None) -> TaskInfo | None:
+    def find(self, key: Key, *, tenant: str | None = None) -> "TaskInfo | None":
         """As django_punctual.find."""
-        return find(self.name, key, tenant=tenant)
+        return _find(self.name, key, tenant=tenant)
 
 
 class _KeyOptions(TypedDict, total=False):

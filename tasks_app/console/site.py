@@ -21,6 +21,7 @@ from unfold.sites import UnfoldAdminSite
 
 from tasks_app.database import own_transactions
 from tasks_app.documentation import DOCS
+from tasks_app.pages.extras import is_project_admin
 from tasks_app.pages.help import help_url, places
 from tasks_app.pages.language import CHINESE, ENGLISH, is_bilingual
 from tasks_app.pages.links import SITE, api_docs
@@ -187,7 +188,3 @@ class ConsoleSite(UnfoldAdminSite):
 def console() -> ConsoleSite:
     """The project's own admin where that is a console; else a site beside it."""
     return admin.site if is_project_admin() else ConsoleSite(SITE)
-
-
-def is_project_admin() -> bool:
-    return isinstance(admin.site, ConsoleSite)

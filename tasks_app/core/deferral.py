@@ -24,12 +24,12 @@ class Deferral:
 def checked(*args: Any, **kwargs: Any) -> Deferral:
     """A deferral of a task, or InvalidTask."""
     if _check is None:
-        raise RuntimeError("nobody has said how a deferral is checked; import tasks_app.lifecycle.deferral first")
+        raise RuntimeError("a deferral can be checked only after django.setup()")
     return _check(*args, **kwargs)
 
 
 def use_check(check: Callable[..., Deferral]) -> None:
-    """Whoever knows what can be scheduled says how it is checked."""
+    """The layer that knows what can be scheduled checks it."""
     global _check
     _check = check
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from .calls import (
     ALL_TASKS,
@@ -22,7 +22,9 @@ from .recording import recorded
 from .retry import DEFAULT_MAX_RETRY, MAX_RETRY_LIMIT, Delays, RetryPolicy, policy_from
 from .task import Task
 from .tenants import DEFAULT_TENANT, TENANT_LENGTH
-from .timer import Timer, timer_from
+
+if TYPE_CHECKING:
+    from .timer import Timer
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
 NAME_LENGTH = 100
@@ -44,7 +46,7 @@ class Handler:
     apply: Callable[..., Any] | None
     limit: Limit | None = None
     batch_max: int | None = None  # tasks in one batch, at most; None: BATCH_MAX
-    timer: Timer | None = None  # a next roll waits for the next of its moments
+    timer: "Timer | None" = None  # a next roll waits for the next of its moments
     tenant: str | None = None  # whose all its tasks are; None: that of whoever schedules them
     api: bool | frozenset[str] = False  # open to tokens of the REST API: to none, to all, or to those of these tenants
     is_async: bool = False
@@ -325,7 +327,11 @@ def _refuse_bad_batch_max(name: object, batch_max: object) -> None:
         raise InvalidConfiguration(f"handler {name!r}: batch_max={batch_max!r} must be a whole number, 1 or more.")
 
 
-def _timer(name: object, round_to: object) -> Timer | None:
+def _timer(name: object, round_to: object) -> "Timer | None":
+    if round_to is not False and round_to in (None, "", 0):
+        return None
+    from .timer import timer_from
+
     try:
         return timer_from(round_to)
     except InvalidTask as error:

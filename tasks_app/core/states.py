@@ -1,5 +1,6 @@
 """The states of a task and the table of its legal moves; writing them is lifecycle's business."""
 
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -73,3 +74,14 @@ LIVE_THOUGH_NOT_DUE = (*UNDER_WAY, Status.BLOCKED)
 def is_live(status: str, due: bool) -> bool:
     """Whether a row still has something to do; `due` says whether its due_at is set. live.sql says it to statements."""
     return due or status in LIVE_THOUGH_NOT_DUE
+
+
+# ---- put aside ----
+
+NEVER = "9000-01-01T00:00:00+00:00"  # what was put aside is due then
+_NEVER = datetime.fromisoformat(NEVER)
+
+
+def lies_aside(due_at: datetime | None) -> bool:
+    """Of a task that is due then: in a rehearsal, or since its tenant was suspended. Its time is kept elsewhere."""
+    return due_at is not None and due_at >= _NEVER

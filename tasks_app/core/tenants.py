@@ -15,6 +15,7 @@ USUAL_WEIGHT = 100
 MOST_WEIGHT = 10_000
 MOST_CONTACTS = 20
 CONTACT_LENGTH = 254
+RATE_SECONDS = 10.0  # over which new tasks are counted: so many times the quota may come at once
 NEAR = 0.8  # of a quota: from there on somebody is told
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from tasks_app import __version__
 from tasks_app.database import atomic
-from tasks_app.lifecycle.traces import Trace, keep_traces
 
 NAME = "punctual"
 MOST_OF_ONE_CALL = 1_000  # tasks that are traced of those that one call schedules: nobody reads a longer trace
@@ -49,6 +48,8 @@ def scheduling(name: str, attributes: dict[str, object]) -> Iterator[Keep]:
     """A span around what schedules tasks, in one transaction with it. Only for a traced call.
 
     Its block is given a function for the ids of what it has scheduled, or given another time."""
+    from tasks_app.lifecycle.traces import Trace, keep_traces
+
     api = _api()
     with tracer().start_as_current_span(name, kind=api.SpanKind.PRODUCER, attributes=attributes) as span:
         with atomic(savepoint=False):

@@ -11,18 +11,16 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
-
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-from redis.sentinel import Sentinel
+from typing import TYPE_CHECKING, Any
 
 from tasks_app.conf import conf
 from tasks_app.core.redis_url import SENTINEL, Sentinels
 from tasks_app.database import our_connection
 from tasks_app.libraries.django import in_transaction, runs_on_commit
 from tasks_app.libraries.redis import SILENT
+
+if TYPE_CHECKING:
+    import redis
 
 log = logging.getLogger(__name__)
 
@@ -60,9 +58,15 @@ return redis.call('EXPIRE', KEYS[1], 60)
 """
 
 
-def client(timeout: float, url: str = "") -> redis.Redis:
+def client(timeout: float, url: str = "") -> "redis.Redis":
     """A Redis client that fails fast: no retries, no handshake beyond what the server demands. Of REDIS_URL, if no
     other is named; with sentinels, each new connection leads to whoever is the master then."""
+    # A tenth of a second, more where OpenTelemetry is installed: for processes that signal something.
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+    from redis.sentinel import Sentinel
+
     url = url or conf().REDIS_URL
     options = {
         "socket_timeout": timeout,
@@ -100,7 +104,7 @@ class Breaker:
         self.pause_seconds = 0.0
 
 
-def _tell(key: str, broker: redis.Redis) -> object:
+def _tell(key: str, broker: "redis.Redis") -> object:
     return broker.eval(_TELL, 1, key)
 
 
@@ -130,7 +134,7 @@ class Sender:
         for node_id in node_ids:
             self._try(partial(_tell, conf().redis_key(FLEET + node_id)))
 
-    def _try(self, action: Callable[[redis.Redis], Any]) -> int:
+    def _try(self, action: "Callable[[redis.Redis], Any]") -> int:
         if self._breaker.open:
             return 0
         try:

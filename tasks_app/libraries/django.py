@@ -17,7 +17,8 @@ with Uses("Django", WORKS_WITH) as uses:
     from django.db.models.options import Options
     from django.db.models.sql import Query
     from django.http import HttpRequest
-    from django.urls import URLPattern, URLResolver, get_resolver
+    from django.urls import ResolverMatch, URLPattern, URLResolver, get_resolver
+    from django.urls.resolvers import RoutePattern
 
     uses.of(
         BaseDatabaseWrapper,
@@ -32,7 +33,7 @@ with Uses("Django", WORKS_WITH) as uses:
     uses.set_by(QuerySet.__init__, "_db")
     uses.set_by(HttpRequest.body.fget, "_body")
     uses.set_by(URLPattern.__init__, "callback", "name")
-    uses.of(URLResolver, "url_patterns", "app_dict")
+    uses.of(URLResolver, "url_patterns", "app_dict", "namespace_dict")
     uses.set_by(URLResolver.__init__, "urlconf_name")
     uses.set_by(Options.__init__, "verbose_name", "verbose_name_plural")
     uses.set_by(Field.__init__, "verbose_name")
@@ -149,6 +150,30 @@ def _includes(patterns: list[URLPattern | URLResolver], modules: tuple[str, ...]
         for one in patterns
         if isinstance(one, URLResolver)
     )
+
+
+class UrlsOnRequest(URLResolver):
+    """An include of a namespace whose module is imported when a request or a link first needs one of its addresses. To
+    the rest of the URLconf it is one without patterns, in which the namespace lies.
+
+    Not only web processes load a URLconf: `manage.py check` walks through it, and a command or a handler that makes a
+    link of the project searches it.
+    """
+
+    def __init__(self, route: str, module: str, *, app_name: str, namespace: str) -> None:
+        super().__init__(RoutePattern(route), [], namespace=namespace)
+        self._real = URLResolver(RoutePattern(route), module, app_name=app_name, namespace=namespace)
+
+    def resolve(self, path: str) -> ResolverMatch:
+        return self._real.resolve(path)
+
+    @property
+    def namespace_dict(self) -> dict[str, Any]:
+        return {self._real.namespace: ("", self._real)}
+
+    @property
+    def app_dict(self) -> dict[str, Any]:
+        return {self._real.app_name: [self._real.namespace]}
 
 
 def namespaces_of(app: str) -> list[str]:

@@ -65,7 +65,7 @@ def hide_payloads_of(units: Sequence[Unit], texts: Sequence[str | None], jobs: S
     """The same for tasks that are there, which may be instances of jobs."""
     found = Payloads(list(texts), [None] * len(texts))
     given = [place for place, text in enumerate(texts) if text is not None]
-    if given and may_concern(units):
+    if given:
         _hide(found, given, units, [of_payload(*unit, job) for unit, job in zip(units, jobs, strict=True)])
     return found
 
@@ -83,14 +83,6 @@ def hide_job_payload(tenant: str, task_type: str, job: int, payload: object) -> 
 
 def asks(tenant: str, task_type: str) -> bool:
     return task_type in REGISTRY.encrypted or Tenant.objects.filter(name=tenant, encrypted=True).exists()
-
-
-def may_concern(units: Sequence[Unit]) -> bool:
-    """False: none of these is to be encrypted, as far as anybody here knows."""
-    types = REGISTRY.encrypted
-    if not ASKING and not types:
-        return False
-    return any(tenant in ASKING or task_type in types for tenant, task_type, _ in units)
 
 
 def _hide(

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from tasks_app.core.deferral import MOST, Deferral, use_check
+from tasks_app.core.deferral import MOST, Deferral
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Task
@@ -64,7 +64,7 @@ def hand_on(batch_no: UUID, handed: Sequence[HandedOn]) -> dict[int, float]:
     return first
 
 
-def _check(
+def checked(
     task: Task,
     task_type: str,
     key: Key,
@@ -88,6 +88,3 @@ def _check(
         )
     retry_for = None if for_ is None else checked_seconds("for_", for_)
     return Deferral(task_type, request.unit[2], payload, retry_for, request)
-
-
-use_check(_check)

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from tasks_app.core.states import NEVER
 from tasks_app.database import atomic
 from tasks_app.models import Tenant
 from tasks_app.sql import array, run
-
-from .rehearsal import NEVER
 
 HEAD = 5_000  # due tasks of a type and lane that are looked at, the first
 

@@ -15,7 +15,6 @@ from tasks_app.core.retention import DEFAULT_CLASS, RetentionClass
 from tasks_app.database import atomic
 from tasks_app.models import Tenant
 from tasks_app.sql import array, run
-from tasks_app.storage.partitions import make
 
 from .request import Unit
 
@@ -172,4 +171,6 @@ def _make(family: str, key: str) -> None:
     if family == FAMILY:
         run("make_class", {"retention": key})
     else:
+        from tasks_app.storage.partitions import make
+
         make(family, [datetime.fromisoformat(key)], conf().partition_span)

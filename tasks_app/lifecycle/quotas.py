@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import Q
 
 from tasks_app.core.errors import InvalidTask, QuotaExceeded
+from tasks_app.core.tenants import RATE_SECONDS
 from tasks_app.models import JobDefinition, Tenant
 from tasks_app.sql import run
 
@@ -22,7 +23,6 @@ from .request import Request, Unit, checked_json
 log = logging.getLogger(__name__)
 
 COUNT_SECONDS = 5.0
-RATE_SECONDS = 10.0  # over which new tasks are counted: so many times the quota may come at once
 FORGET_SECONDS = 60.0
 JOBS_RETRY_SECONDS = 3600  # jobs go when people delete them
 

@@ -1,10 +1,10 @@
 """A rehearsal: tasks go all the way to a worker, which puts them aside instead of calling their handlers."""
 
-from datetime import datetime
 from uuid import UUID
 
 from tasks_app.core.errors import NothingToDo
 from tasks_app.core.installation import Facts
+from tasks_app.core.states import NEVER
 from tasks_app.database import atomic
 from tasks_app.models import Installation
 from tasks_app.sql import run
@@ -12,14 +12,6 @@ from tasks_app.sql import run
 from .audit import Entry, Operator, audit
 from .installation import SUBJECT, locked, note_adopted
 from .outbox import tell
-
-NEVER = "9000-01-01T00:00:00+00:00"  # what was put aside is due then
-_NEVER = datetime.fromisoformat(NEVER)
-
-
-def lies_aside(due_at: datetime | None) -> bool:
-    """Of a task that is due then: in a rehearsal, or since its tenant was suspended. Its time is kept elsewhere."""
-    return due_at is not None and due_at >= _NEVER
 
 
 def rehearse(operator: Operator, facts: Facts) -> None:

@@ -11,11 +11,10 @@ from django.db import DatabaseError
 
 from tasks_app.conf import conf
 from tasks_app.core.retention import DEFAULT_CLASS
+from tasks_app.core.states import NEVER
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
 from tasks_app.sql import array, run
-
-from .rehearsal import NEVER
 
 
 def mend_current(ids: Sequence[int], by: str) -> list[int]:

@@ -27,7 +27,6 @@ from tasks_app.core.text import control_in
 from tasks_app.libraries.python import ENCODER, json_parts
 from tasks_app.models.schedule_task import KEY_LENGTH
 
-from .callbacks import refuse_bad_callback
 from .rows import Row, row_key
 from .tenant_defaults import lane_of
 
@@ -84,6 +83,8 @@ def build(
         )
     fitting = payload if handler.parameters is None else _fitting(handler.parameters, payload)
     if task_type == HTTP_CALLBACK:
+        from .callbacks import refuse_bad_callback  # what calls addresses; most processes schedule none
+
         refuse_bad_callback(owner, fitting)
     return Request(
         unit=(

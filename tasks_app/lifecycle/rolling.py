@@ -8,13 +8,13 @@ from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lanes import LANES
+from tasks_app.core.states import NEVER
 from tasks_app.core.timer import Timer
 from tasks_app.database import atomic
 from tasks_app.sql import array, run, text_array
 
 from .next_try import wait_for
 from .outbox import STEP
-from .rehearsal import NEVER
 from .request import Key, checked_seconds, checked_text, key_of
 from .settle import ERROR_CODE_LENGTH
 

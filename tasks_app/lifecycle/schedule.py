@@ -1,4 +1,7 @@
-"""schedule, reschedule and ensure: write a new task for a unit, and decide about its current one."""
+"""schedule, reschedule and ensure: write a new task for a unit, and decide about its current one.
+
+Encryption, quotas and turns are imported when a call needs them: every process of a project imports this module.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,6 +11,7 @@ from tasks_app.core.errors import InvalidTask, ScheduleConflict
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.lately import Lately
 from tasks_app.core.states import Status
+from tasks_app.core.tenants import RATE_SECONDS
 from tasks_app.core.tokens import packed_uuids
 from tasks_app.database import atomic
 from tasks_app.models import ScheduleTask
@@ -17,7 +21,7 @@ from tasks_app.sql.binary import TextArray, bytes_array, instant_array, smallint
 from .alike import PART, Alike, Unlike
 from .alike_rows import insert_alike
 from .alone import EVENTS, edit_alone, insert_alone, insert_over
-from .confidential import hide_payloads, hide_payloads_of, may_concern
+from .asking import may_concern
 from .decisions import (
     CurrentRow,
     Outcome,
@@ -28,10 +32,8 @@ from .decisions import (
     decide_schedule,
 )
 from .past import bring_back, past_idem, past_units
-from .quotas import RATE_SECONDS, refuse_over_quota
 from .request import Request, Unit
 from .shards import shards_of
-from .turns import hand_on_turns, move_turns, queue_again
 
 # Each round means that another transaction has changed the unit and committed. After this many rounds, the caller's
 # transaction must roll back, because its change must not be half done.
@@ -145,6 +147,8 @@ def _apply(requests: Sequence[Request], verb: _Verb, by: str) -> list[Scheduled]
             if open_requests:
                 answers |= _round(open_requests, verb, by)
                 if left := [r for r in open_requests if r.unit not in answers]:
+                    from .quotas import refuse_over_quota
+
                     refuse_over_quota(left, _left_out_by_quota(left, verb) if verb.bound else (), bound=verb.bound)
         open_requests = [r for r in open_requests if r.unit not in answers]
         if open_requests:
@@ -257,6 +261,8 @@ def _move(pairs: _Pairs) -> dict[Unit, Scheduled]:
         return {}
     moved = run("move", _times(pairs) | {"kept": conf().kept_kinds})
     if waiting := [row.id for _, row in pairs if row.status == Status.BLOCKED]:
+        from .turns import move_turns
+
         move_turns(waiting)
     return _answers(Outcome.UPDATED, moved)
 
@@ -298,10 +304,13 @@ def _insert_copies(pairs: _Pairs, outcome: Outcome, hand_on: list[bool]) -> dict
     params = _times(pairs) | {"idem_keys": handed, "hand_on": hand_on} | emitted
     rows = run("insert_replacements", params)
     instances = [(task_id, replaced, job) for *_, task_id, _, replaced, job in rows if job is not None]
-    if instances and outcome is Outcome.REPLACED:
-        hand_on_turns([(replaced, task_id) for task_id, replaced, _ in instances])
-    elif instances:
-        queue_again([(task_id, job) for task_id, _, job in instances])
+    if instances:
+        from .turns import hand_on_turns, queue_again
+
+        if outcome is Outcome.REPLACED:
+            hand_on_turns([(replaced, task_id) for task_id, replaced, _ in instances])
+        else:
+            queue_again([(task_id, job) for task_id, _, job in instances])
     return _answers(outcome, [row[:5] for row in rows])
 
 
@@ -355,6 +364,8 @@ def _insert(
     texts: Sequence[str | None] = [text or "{}" for text in payload]
     in_bytes: Sequence[bytes | None] = []
     if may_concern(units):
+        from .confidential import hide_payloads
+
         texts, in_bytes = hide_payloads(units, texts, bound=bound)
     if None in payload:
         REGISTRY.refuse_without_payload(name for name, text in zip(task_type, payload, strict=True) if text is None)
@@ -429,7 +440,11 @@ def _insert_keyed(
 
 def _times(pairs: _Pairs) -> dict[str, object]:
     units, texts = [request.unit for request, _ in pairs], [request.payload for request, _ in pairs]
-    texts, in_bytes = hide_payloads_of(units, texts, [row.job for _, row in pairs])
+    in_bytes: list[bytes | None] = [None] * len(texts)
+    if may_concern(units):
+        from .confidential import hide_payloads_of
+
+        texts, in_bytes = hide_payloads_of(units, texts, [row.job for _, row in pairs])
     return {
         "ids": [row.id for _, row in pairs],
         "ats": [request.at for request, _ in pairs],

@@ -10,10 +10,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from tasks_app.conf import conf
+from tasks_app.core.states import NEVER
 from tasks_app.database import atomic
 from tasks_app.sql import array, run
-
-from .rehearsal import NEVER
 
 JOBS = 500  # that one transaction decides for, at most
 LOOK = 8 * JOBS  # jobs that one look finds, about

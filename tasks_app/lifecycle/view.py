@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from tasks_app.core.confidential import Encrypted
 from tasks_app.core.handlers import REGISTRY
-from tasks_app.core.states import Status
+from tasks_app.core.states import Status, lies_aside
 from tasks_app.models import DlqEntry, ScheduleTask, TaskAttempt
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.sql import run
@@ -20,7 +20,6 @@ from .anywhere import current_task, past_tasks, tasks_by_id
 from .confidential import is_hidden, open_row
 from .past import past_units
 from .progress import Progress
-from .rehearsal import lies_aside
 from .request import Key, key_of, unit_of
 from .tries import Error, error_of, last_error, late_by, try_of, waited, with_tries
 

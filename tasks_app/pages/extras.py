@@ -1,5 +1,6 @@
 """Which of the optional parts can be served, and what the others lack: a line to add, or None."""
 
+import sys
 from importlib.util import find_spec
 
 from django.apps import apps
@@ -25,6 +26,15 @@ def missing_for_metrics() -> str | None:
 def missing_for_api_page() -> str | None:
     """For the page that shows the API to people; the API itself needs no app."""
     return None if apps.is_installed("ninja") else _apps({API_PAGE: API_PAGE_CONFIG})
+
+
+def is_project_admin() -> bool:
+    """Whether the project's own admin is the console: such a site has imported its class."""
+    from django.contrib import admin
+
+    site = admin.site.__class__
+    console = sys.modules.get("tasks_app.console.site")
+    return console is not None and issubclass(site, console.ConsoleSite)
 
 
 def _apps(wanted: dict[str, str]) -> str | None:

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.shortcuts import resolve_url
 from django.urls import NoReverseMatch, reverse
 
+API = "punctual-api"  # the namespace of the REST API
 SITE = "punctual"  # the site beside the project's own; where there is none, Django takes the one that is called "admin"
 
 
@@ -15,7 +16,7 @@ def console_url(name: str, *args: object) -> str:
 def api_url() -> str | None:
     """Where the REST API begins; None: it is not installed, or the project serves none."""
     try:
-        return str(reverse("punctual-api:read_health")).removesuffix("/scheduler/health")
+        return str(reverse(f"{API}:read_health")).removesuffix("/scheduler/health")
     except NoReverseMatch:
         return None
 
@@ -23,7 +24,7 @@ def api_url() -> str | None:
 def api_docs() -> str | None:
     """The page that shows the REST API to people; None: there is none."""
     try:
-        return str(reverse("punctual-api:openapi-view"))
+        return str(reverse(f"{API}:openapi-view"))
     except NoReverseMatch:
         return None
 

@@ -2,9 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django import template
@@ -14,29 +14,36 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from tasks_app.console import looks
-from tasks_app.console.heading import Step, list_of, steps
-from tasks_app.console.scope import member
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.graphs import RunState
+from tasks_app.core.imports import when_called
 from tasks_app.core.jobs import JobStatus
 from tasks_app.core.phrases import exact_percent, first_line, for_outsiders
-from tasks_app.core.rules import Reason
 from tasks_app.core.states import Status
-from tasks_app.engine.nodes import worker_of
-from tasks_app.engine.watch.campaign_browse import CampaignView
-from tasks_app.engine.watch.job_browse import Run
-from tasks_app.engine.watch.job_history import Instance
-from tasks_app.engine.watch.verdict.problem import Problem
-from tasks_app.lifecycle.tries import error_of
-from tasks_app.lifecycle.view import TaskInfo
 from tasks_app.models import Campaign, ScheduleTask, Subscription
 from tasks_app.models.schedule_task import TaskFields
 from tasks_app.pages.links import console_url
 from tasks_app.pages.said import in_language
 from tasks_app.pages.spans import milliseconds, span
 
+if TYPE_CHECKING:
+    from tasks_app.console.heading import Step
+    from tasks_app.core.rules import Reason
+    from tasks_app.engine.watch.campaign_browse import CampaignView
+    from tasks_app.engine.watch.job_browse import Run
+    from tasks_app.engine.watch.job_history import Instance
+    from tasks_app.engine.watch.verdict.problem import Problem
+    from tasks_app.lifecycle.view import TaskInfo
+
 register = template.Library()
+
+# Django imports the tags of all apps with the first template of a process, whatever that is about.
+error_of = when_called("tasks_app.lifecycle.tries:error_of")
+list_of: Callable[..., str] = when_called("tasks_app.console.heading:list_of")
+member = when_called("tasks_app.console.scope:member")
+shared_filters = when_called("tasks_app.console.looks:saved_filters")
+steps: "Callable[..., list[Step]]" = when_called("tasks_app.console.heading:steps")
+worker_of = when_called("tasks_app.engine.nodes:worker_of")
 
 HELD = "HELD"  # a campaign that runs, and that a safeguard or a recovery holds
 # Which colour a state has.
@@ -192,20 +199,22 @@ def state(status: str) -> SafeString:
 
 
 @register.filter
-def task_state(task: TaskFields | TaskInfo) -> SafeString:
+def task_state(task: "TaskFields | TaskInfo") -> SafeString:
     """The state of a task of `with_tries` or `with_queued`."""
+    from tasks_app.lifecycle.view import TaskInfo
+
     queued = _is_queued(task) if isinstance(task, TaskInfo) else task.queued
     if queued:
         return format_html('<span class="pu-state pu-is-{}">{}</span>', LABELS[Status.INIT], gettext("Queued"))
     return state(task.status)
 
 
-def _is_queued(task: TaskInfo) -> bool:
+def _is_queued(task: "TaskInfo") -> bool:
     return task.status == Status.RUNNING and task.claimed_at is not None and task.start_time is None
 
 
 @register.filter
-def campaign_state(campaign: Campaign | CampaignView) -> SafeString:
+def campaign_state(campaign: "Campaign | CampaignView") -> SafeString:
     return state(HELD if campaign.hold else campaign.state)
 
 
@@ -227,7 +236,7 @@ def failure(task: ScheduleTask) -> SafeString:
 
 
 @register.filter
-def runs_bar(runs: Sequence[Run] | None) -> str | SafeString:
+def runs_bar(runs: "Sequence[Run] | None") -> str | SafeString:
     """The latest runs of a job as a row of small bars, the oldest first; in words for those who can't see it."""
     if not runs:
         return "–"
@@ -251,7 +260,7 @@ def runs_bar(runs: Sequence[Run] | None) -> str | SafeString:
 
 
 @register.filter
-def instance_words(one: Instance) -> str:
+def instance_words(one: "Instance") -> str:
     """What became of an instance, in a line."""
     words = f"{one.fire_time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC: {RUN_WORDS[one.status]}"
     return words if one.took is None else f"{words}, {span(one.took)}"
@@ -267,7 +276,7 @@ def outcome_words(outcomes: Mapping[str, int]) -> str:
 
 
 @register.filter
-def problem(found: Problem) -> str:
+def problem(found: "Problem") -> str:
     """What is wrong, and the way out, in the language of the page. What some program said stays as it was."""
     return in_language(found.sentence, found.detail, found.way_out)
 
@@ -306,7 +315,7 @@ def spoken(words: str) -> str:
 
 
 @register.filter
-def sentence(why: Reason) -> str:
+def sentence(why: "Reason") -> str:
     """Why something is not running; without what concerns others, for somebody who works in one tenant."""
     return in_language(why.words) if member() is None else for_outsiders(in_language(why.outside or why.words))
 
@@ -368,11 +377,11 @@ def pretty(value: object) -> str:
 @register.simple_tag(takes_context=True)
 def saved_filters(context: template.Context, page: str) -> SafeString:
     """Above a list of `tasks_app.pages.saved`."""
-    return looks.saved_filters(context["request"], page)
+    return shared_filters(context["request"], page)
 
 
 @register.simple_tag(takes_context=True)
-def heading(context: template.Context) -> list[Step]:
+def heading(context: template.Context) -> "list[Step]":
     return steps(context.flatten())
 
 

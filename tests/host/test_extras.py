@@ -48,3 +48,9 @@ def test_what_is_missing_is_left_out_and_told(told, case):
     assert "punctual.E020" not in found["checks"]
     assert ("punctual.E020" in found["in a namespace"]) is (CONSOLE.items() <= there.items())
     assert not {*found["loaded"]} & {*without}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_checks_load_neither_the_api_nor_what_it_needs(told, case):
+    """A project that serves all of it pays for none of it in commands, beats and workers."""
+    assert {*told[case]["loaded by checks"]} <= {"unfold"}

@@ -1,5 +1,6 @@
 """The ways in, used as a person would: commands without a stack, a wrong pool, the demo."""
 
+import json
 import os
 import subprocess
 import sys
@@ -66,6 +67,31 @@ def test_what_a_beat_or_worker_loads_at_its_start_is_not_the_web_process(tmp_pat
     )
 
     assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
+
+
+SHOP = """
+import django, json, sys
+from django.conf import settings
+
+apps = ["django.contrib.contenttypes", "django.contrib.auth", "django_punctual"]
+database = {"ENGINE": "django.db.backends.postgresql", "NAME": "shop"}
+settings.configure(USE_TZ=True, INSTALLED_APPS=apps, DATABASES={"default": database})
+django.setup()
+from django_punctual import handler, schedule
+packages = sorted({name.partition(".")[0] for name in sys.modules})
+ours = sum(name.partition(".")[0] in ("django_punctual", "tasks_app") for name in sys.modules)
+print(json.dumps([packages, ours]))
+"""
+
+
+def test_a_project_pays_little_for_having_it_installed():
+    ended = subprocess.run([sys.executable, "-c", SHOP], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    packages, ours = json.loads(ended.stdout)
+
+    heavy = {"celery", "kombu", "redis", "ninja", "pydantic", "unfold", "prometheus_client", "pyarrow", "opentelemetry"}
+    assert {"django", "tasks_app"} <= {*packages} and not heavy & {*packages}
+    assert 100 < ours <= 170
 
 
 @pytest.mark.scale

@@ -57,7 +57,7 @@ REMEMBERED = {
 STAYS = {
     "tasks_app.core.alarms": {"LOOKS": "apps declare them"},
     "tasks_app.core.away": {"_make": "set when the engine is imported"},
-    "tasks_app.core.deferral": {"DEFERRING": "batches that run", "_check": "set when the engine is imported"},
+    "tasks_app.core.deferral": {"DEFERRING": "batches that run", "_check": "set at set-up"},
     "tasks_app.core.payloads.compiler": {"_makers": "set when libraries are imported"},
     "tasks_app.core.running": {"BATCHES": "batches that run", "_wanted": "the settings of the log ask for it"},
     "tasks_app.drills.journal": {"_open": "files, by their paths"},

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-from tasks_app.core.tenants import COUNTED, NEAR
+from tasks_app.core.tenants import COUNTED, NEAR, RATE_SECONDS
 from tasks_app.database import atomic
 from tasks_app.engine.calls import of_last_minute
 from tasks_app.lifecycle.held import room_of
-from tasks_app.lifecycle.quotas import FORGET_SECONDS, RATE_SECONDS, tell_near
+from tasks_app.lifecycle.quotas import FORGET_SECONDS, tell_near
 from tasks_app.models import Tenant
 from tasks_app.sql import array, run
 

@@ -9,6 +9,7 @@ from itertools import chain
 from tasks_app.conf import conf
 from tasks_app.core.errors import RetryLimited
 from tasks_app.core.moves import Move
+from tasks_app.core.states import lies_aside
 from tasks_app.engine import tracing
 from tasks_app.engine.wakeup import wake_on_commit
 from tasks_app.engine.watch.browse import Alike, Filter, Tally, tally
@@ -16,7 +17,6 @@ from tasks_app.lifecycle import operate as _operate
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.audit import Operator
 from tasks_app.lifecycle.operate import Answer, Operated, Row, Verb, checked_move, clock, expected
-from tasks_app.lifecycle.rehearsal import lies_aside
 from tasks_app.lifecycle.retry_limit import RETRIES_A_MINUTE
 from tasks_app.models import AnyTask
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tasks_app.conf import conf
 from tasks_app.core.errors import InvalidTask, shown
@@ -14,7 +14,9 @@ from tasks_app.lifecycle.alike import Alike, alike
 from tasks_app.lifecycle.decisions import Scheduled
 from tasks_app.lifecycle.request import Request, Unit, build, like_it
 from tasks_app.lifecycle.shards import shard_of_one, shards_of
-from tasks_app.lifecycle.together import Changed, RowChange, reschedule_with
+
+if TYPE_CHECKING:
+    from tasks_app.lifecycle.together import Changed, RowChange
 
 
 @collector_paused()
@@ -91,11 +93,13 @@ def scheduled_alone(verb: Callable[..., list[Scheduled]], request: Request, *by:
     return answer
 
 
-def rescheduled_with(change: RowChange, request: Request, params: Mapping[str, object], by: str) -> Changed | None:
+def rescheduled_with(change: "RowChange", request: Request, params: Mapping[str, object], by: str) -> "Changed | None":
     """The same for a new time and a row of the caller's. Nothing is done if they are not in one database, nor for a
     call that is traced: that takes statements of its own."""
     if change.using != conf().DATABASE or tracing.traced_call():
         return None
+    from tasks_app.lifecycle.together import reschedule_with
+
     changed = reschedule_with(change, request, params, by)
     if changed is not None and changed.task is not None and changed.task.due is not None:
         _wake(request.unit, changed.task.due)

@@ -9,9 +9,9 @@ from django.utils import timezone
 from tasks_app.conf import conf
 from tasks_app.core.retry_budget import DEFAULT_BURST
 from tasks_app.core.tenants import COUNTED as COUNTED_QUOTAS
-from tasks_app.core.tenants import NEAR, QUOTAS
+from tasks_app.core.tenants import NEAR, QUOTAS, RATE_SECONDS
 from tasks_app.lifecycle.held import room_of
-from tasks_app.lifecycle.quotas import RATE_SECONDS, count_jobs
+from tasks_app.lifecycle.quotas import count_jobs
 from tasks_app.models import HeldTask, QuotaUse, Tenant, TenantArchive
 from tasks_app.sql import run
 

@@ -22,13 +22,12 @@ from tasks_app.core.said import Said, joined, said, said_of
 from tasks_app.core.schedule import in_zone
 from tasks_app.core.scopes import EVERYTHING, HELD_BACK
 from tasks_app.core.sharding import home_of
-from tasks_app.core.states import UNDER_WAY, Status
+from tasks_app.core.states import UNDER_WAY, Status, lies_aside
 from tasks_app.engine.canary import canaries
 from tasks_app.lifecycle.anywhere import tasks_by_id
 from tasks_app.lifecycle.jobs.parents import names_of
 from tasks_app.lifecycle.jobs.view import MOST_NAMED, known_zone, state_of
 from tasks_app.lifecycle.progress import progress_of
-from tasks_app.lifecycle.rehearsal import lies_aside
 from tasks_app.models import (
     AnyTask,
     AwayTask,

@@ -19,7 +19,6 @@ from typing import Any
 from django.contrib.auth import get_permission_codename, get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import Group, Permission
-from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.core.exceptions import BadRequest
 from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
@@ -121,13 +120,6 @@ def address_of(request: HttpRequest | None) -> str:
     return plain((request.META.get("REMOTE_ADDR") if request is not None else "") or "a local process")
 
 
-def watch_console() -> None:
-    """Listen to who comes and goes. Called once, when the apps are loaded."""
-    user_logged_in.connect(_on_login, dispatch_uid="punctual.login")
-    user_logged_out.connect(_on_logout, dispatch_uid="punctual.logout")
-    user_login_failed.connect(_on_failure, dispatch_uid="punctual.login_failed")
-
-
 def watch_project() -> None:
     """Listen to all that Django says of users and groups, wherever it happens."""
     WATCH.whole_project = True
@@ -144,19 +136,19 @@ def watch_project() -> None:
 # Django's signals.
 
 
-def _on_login(sender: object, request: HttpRequest | None, user: AbstractBaseUser, **_: object) -> None:
+def on_login(sender: object, request: HttpRequest | None, user: AbstractBaseUser, **_: object) -> None:
     if not WATCH.sees():
         return
     entry = Entry(_subject(user), "logged in", None, RECORDER.owed())
     _write(user.get_username(), "login", [entry], f"from {address_of(request)}")
 
 
-def _on_logout(sender: object, request: HttpRequest | None, user: AbstractBaseUser | None, **_: object) -> None:
+def on_logout(sender: object, request: HttpRequest | None, user: AbstractBaseUser | None, **_: object) -> None:
     if user is not None and WATCH.sees():
         _write(user.get_username(), "logout", [Entry(_subject(user), "logged out")], f"from {address_of(request)}")
 
 
-def _on_failure(
+def on_failure(
     sender: object, credentials: Mapping[str, object], request: HttpRequest | None = None, **_: object
 ) -> None:
     if WATCH.sees():

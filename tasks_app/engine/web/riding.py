@@ -3,7 +3,6 @@ knock at the database. No request waits for either."""
 
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.wsgi import WSGIHandler
-from django.core.signals import request_finished, request_started
 
 from tasks_app.engine.lookout import LOOKOUT
 
@@ -13,19 +12,13 @@ from .standby import STANDBY
 _SERVERS = (WSGIHandler, ASGIHandler)  # a test's client is neither
 
 
-def watch_requests() -> None:
-    """In a process that serves none, such as a beat or a command, nothing ever happens."""
-    request_started.connect(_before_request, dispatch_uid="punctual.door")
-    request_finished.connect(_after_request, dispatch_uid="punctual.lookout")
-
-
-def _before_request(sender: type | None, **_: object) -> None:
+def before_request(sender: type | None, **_: object) -> None:
     if _serves(sender):
         DOOR.measured = True
         DOOR.ride()
 
 
-def _after_request(sender: type | None, **_: object) -> None:
+def after_request(sender: type | None, **_: object) -> None:
     if _serves(sender) and not STANDBY.reading:  # what a standby knows of beats is as old as the loss of the primary
         LOOKOUT.ride()
 

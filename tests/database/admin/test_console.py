@@ -60,6 +60,18 @@ def test_a_host_whose_admin_has_a_name_of_its_own_is_told_to_put_it_last(setting
     assert [one.id for one in check_pages()] == ([] if first else ["punctual.W020"])
 
 
+def test_a_fault_in_the_endpoints_of_an_app_shows_in_a_check(settings, monkeypatch):
+    imported = []
+    monkeypatch.setattr("tasks_app.web_checks.import_module", imported.append)
+    settings.ROOT_URLCONF = (path("y/", include("django_punctual.urls")),)
+    check_pages()
+    assert imported == ["tasks_app.api"]
+
+    settings.INSTALLED_APPS = [app for app in settings.INSTALLED_APPS if app != "inventory_app"]
+    check_pages()
+    assert imported == ["tasks_app.api"]
+
+
 def test_this_project_has_nothing_to_be_told():
     assert check_pages() == [] and isinstance(admin.site, ConsoleSite)
 

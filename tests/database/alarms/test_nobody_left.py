@@ -126,10 +126,10 @@ def test_a_look_rides_on_a_request_in_a_thread_of_its_own_and_not_on_the_next_on
     monkeypatch.setattr(riding, "LOOKOUT", asked)
     of_trouble()
     beat_seen(100)
-    riding._after_request(sender=None)  # of a test's client
+    riding.after_request(sender=None)  # of a test's client
     assert asked._thread is None
 
-    riding._after_request(sender=riding.WSGIHandler)
+    riding.after_request(sender=riding.WSGIHandler)
     asked._thread.join(30)
     assert asked._thread is not threading.current_thread() and AlarmIncident.objects.count() == 1
     assert asked.ride() is None

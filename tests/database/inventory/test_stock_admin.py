@@ -20,8 +20,8 @@ from inventory_app.admin.window import stretched
 from inventory_app.coverage_history import note_coverage
 from inventory_app.lifecycle import NewProduct, import_products
 from inventory_app.models import Product
+from tasks_app.core.states import NEVER
 from tasks_app.lifecycle.reap import reap
-from tasks_app.lifecycle.rehearsal import NEVER
 from tasks_app.models import ScheduleTask
 from tasks_app.pages import lists
 from tests.support.clients import client_of

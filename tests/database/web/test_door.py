@@ -140,7 +140,7 @@ def test_knocks_ride_on_real_requests_only(door):
     Client().get("/api/v1/live")
     assert not door.measured and door._knocking is None
 
-    riding._before_request(sender=riding.WSGIHandler)
+    riding.before_request(sender=riding.WSGIHandler)
     assert door.measured and door._knocking.wait(20).reached
 
 

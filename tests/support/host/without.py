@@ -17,6 +17,12 @@ django.setup()
 
 from tasks_app.web_checks import check_pages  # noqa: E402
 
+EXTRAS = {"unfold", "ninja", "prometheus_client"}
+
+
+def loaded() -> list[str]:
+    return sorted(EXTRAS & {name.partition(".")[0] for name, one in sys.modules.items() if one})
+
 
 def served() -> dict[str, int]:
     """What a stranger is answered, by name of the page."""
@@ -33,11 +39,11 @@ def of_a_namespace() -> list[str]:
     return [one.id for one in check_pages()]
 
 
-extras = {"unfold", "ninja", "prometheus_client"}
 told = {
     "checks": {one.id: one.hint for one in checks.run_checks() if one.id.startswith("punctual.")},
+    "loaded by checks": loaded(),
     "served": served(),
     "in a namespace": of_a_namespace(),
-    "loaded": sorted(extras & {name.partition(".")[0] for name, one in sys.modules.items() if one}),
+    "loaded": loaded(),
 }
 sys.stdout.write(json.dumps(told))

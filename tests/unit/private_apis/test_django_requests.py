@@ -2,21 +2,25 @@
 
 import inspect
 import io
+import sys
 from types import SimpleNamespace
 
+import pytest
 from django.apps import apps
 from django.contrib import admin
+from django.core.checks.urls import check_url_config, check_url_namespaces_unique
 from django.core.management.base import OutputWrapper
 from django.db.migrations.autodetector import MigrationAutodetector
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ProjectState
 from django.test import RequestFactory
-from django.urls import URLPattern, URLResolver, include
+from django.urls import URLPattern, URLResolver, get_resolver, include, reverse
 from django.urls import path as address
 from django.urls.resolvers import RegexPattern
 from django.utils.functional import Promise
 
 from articles_app.models import Article
+from tasks_app.libraries.django import UrlsOnRequest
 
 
 def test_django_makes_migrations_of_the_names_that_were_given():
@@ -51,6 +55,30 @@ def test_django_knows_the_sites_of_a_urlconf():
 
     assert resolver.app_dict["admin"] == ["other", "mine"]
     assert mounted.urlconf_name is module
+
+
+def test_django_asks_an_include_for_the_namespaces_in_it(settings):
+    later = UrlsOnRequest("b/", "no.such_module", app_name="kind", namespace="later")
+    settings.ROOT_URLCONF = (address("a/", include([later, address("one/", lambda request: "one", name="one")])),)
+    whole = get_resolver()
+
+    assert reverse("one") == "/a/one/" and whole.resolve("/a/one/").url_name == "one"
+    assert (whole.app_dict, whole.namespace_dict["later"][0]) == ({"kind": ["later"]}, "a/b/")
+    assert check_url_config(None) == [] == check_url_namespaces_unique(None)
+    for asks in (lambda: whole.resolve("/a/b/two/"), lambda: reverse("later:two"), lambda: reverse("kind:two")):
+        with pytest.raises(ModuleNotFoundError):
+            asks()
+
+    sys.modules["no.such_module"] = SimpleNamespace(urlpatterns=[address("two/", lambda request: "two", name="two")])
+    try:
+        found = whole.resolve("/a/b/two/")
+        assert (found.view_name, found.app_names, found.route) == ("later:two", ["kind"], "a/b/two/")
+        assert reverse("kind:two") == reverse("later:two") == "/a/b/two/"
+    finally:
+        del sys.modules["no.such_module"]
+
+    settings.ROOT_URLCONF = (address("a/", include([later])), address("b/", include([later])))
+    assert [one.id for one in check_url_namespaces_unique(None)] == ["urls.W005"]
 
 
 def test_django_writes_what_a_command_prints_to_the_stream_inside():
