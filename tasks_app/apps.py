@@ -2,8 +2,6 @@ from typing import ClassVar
 
 from django.apps import AppConfig
 
-from .discovery import import_of_every_app
-
 
 class TasksAppConfig(AppConfig):
     name = "tasks_app"
@@ -14,7 +12,7 @@ class TasksAppConfig(AppConfig):
 
     def ready(self) -> None:
         from .database import names
-        from .hooks import connect_receivers, connect_rules, register_checks
+        from .hooks import connect_receivers, connect_rules, import_of_every_app, register_checks
         from .pages.names import translate_names
 
         for alias, name in names().items():

@@ -1,8 +1,12 @@
-"""What is called by name: system checks, receivers of Django's signals, and what rules in `core` call.
+"""What is called by name: system checks, receivers of Django's signals, what rules in `core` call, and the modules of
+the installed apps that have one of our names.
 
 Their modules are imported with the first call. Only `check` runs checks, only `migrate` migrates, only web processes
 serve requests and only beats raise alarms, so no other process imports what they need.
 """
+
+from importlib import import_module
+from importlib.util import find_spec
 
 from django.apps import AppConfig, apps
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
@@ -45,6 +49,18 @@ def connect_rules() -> None:
     use_check(when_called("tasks_app.lifecycle.deferral:checked"))
     LOOKS.append(when_called("tasks_app.alarm_looks:troubles"))
     LOOKS.append(when_called("tasks_app.alarm_looks:safeguards"))
+
+
+def apps_with(module: str) -> list[str]:
+    """The names of the installed apps that have such a module."""
+    packages = [app.name for app in apps.get_app_configs() if hasattr(app.module, "__path__")]  # others are one file
+    return [name for name in packages if find_spec(f"{name}.{module}") is not None]
+
+
+def import_of_every_app(*modules: str) -> None:
+    for module in modules:
+        for app in apps_with(module):
+            import_module(f"{app}.{module}")
 
 
 def _connect_logins() -> None:

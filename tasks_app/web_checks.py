@@ -7,7 +7,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
 
-from .discovery import apps_with
+from .hooks import apps_with
 from .libraries.django import is_included, namespaces_of
 from .pages.extras import is_project_admin, missing_for_api, missing_for_api_page, missing_for_console
 from .pages.links import SITE

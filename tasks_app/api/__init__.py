@@ -12,7 +12,7 @@ from ninja.operation import Operation
 
 from tasks_app.core.routers import ROUTERS
 from tasks_app.database import own_transactions
-from tasks_app.discovery import import_of_every_app
+from tasks_app.hooks import import_of_every_app
 from tasks_app.libraries.django import change_views
 from tasks_app.pages.extras import missing_for_api_page
 from tasks_app.pages.links import API

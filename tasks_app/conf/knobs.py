@@ -10,14 +10,15 @@ from django.db import DEFAULT_DB_ALIAS
 
 from tasks_app.core import allow_list, events, networks, retry_budget
 from tasks_app.core.errors import InvalidConfiguration, nearest
+from tasks_app.core.imports import when_called
 from tasks_app.core.retention import DEFAULT_CLASS, RetentionClass
 from tasks_app.core.safeguards import Peak, Policy, peaks_of, policies_of
-from tasks_app.documentation import page
 from tasks_app.section import Section
 
 from .rules import problems_of
 
 MAIN_SITE, STANDBY_SITE = "main", "standby"  # of processes whose site has no name
+page = when_called("tasks_app.documentation:page")
 _RENAMED = {"KEEP_TASKS_DAYS": "KEEP_HOT_DAYS", "KEEP_BATCHES_DAYS": "KEEP_HOT_DAYS"}
 
 

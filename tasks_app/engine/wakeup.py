@@ -17,7 +17,6 @@ from tasks_app.conf import conf
 from tasks_app.core.redis_url import SENTINEL, Sentinels
 from tasks_app.database import our_connection
 from tasks_app.libraries.django import in_transaction, runs_on_commit
-from tasks_app.libraries.redis import SILENT
 
 if TYPE_CHECKING:
     import redis
@@ -66,6 +65,8 @@ def client(timeout: float, url: str = "") -> "redis.Redis":
     from redis.backoff import NoBackoff
     from redis.retry import Retry
     from redis.sentinel import Sentinel
+
+    from tasks_app.libraries.redis import SILENT
 
     url = url or conf().REDIS_URL
     options = {
