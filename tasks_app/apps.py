@@ -14,6 +14,7 @@ class TasksAppConfig(AppConfig):
     def ready(self) -> None:
         from . import alarm_looks, checks, database_checks, earlier_checkout, isolate, uninstall, web_checks  # noqa: F401  (they register themselves)
         from .database import names
+        from .django_tasks import finding
         from .engine.web import riding
         from .pages.names import translate_names
 
@@ -30,3 +31,4 @@ class TasksAppConfig(AppConfig):
         post_migrate.connect(isolate.isolate_tenants, sender=self, dispatch_uid="punctual.isolation")
         # Every installed app may have these modules; no app is named here.
         autodiscover_modules("handlers", "compensation", "links", "subscribers")
+        finding.install()

@@ -1,0 +1,1 @@
+"""The public package of Punctual."""
