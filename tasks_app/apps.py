@@ -12,7 +12,7 @@ class TasksAppConfig(AppConfig):
 
     def ready(self) -> None:
         from .database import names
-        from .hooks import connect_receivers, connect_rules, import_of_every_app, register_checks
+        from .hooks import connect_receivers, connect_rules, find_django_tasks, import_of_every_app, register_checks
         from .pages.names import translate_names
 
         for alias, name in names().items():
@@ -22,3 +22,4 @@ class TasksAppConfig(AppConfig):
         connect_receivers(self)
         connect_rules()
         import_of_every_app("handlers", "compensation", "links", "subscribers")
+        find_django_tasks()

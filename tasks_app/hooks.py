@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from django.apps import AppConfig, apps
+from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.core.checks import Tags, register
 from django.core.signals import request_finished, request_started
@@ -49,6 +50,12 @@ def connect_rules() -> None:
     use_check(when_called("tasks_app.lifecycle.deferral:checked"))
     LOOKS.append(when_called("tasks_app.alarm_looks:troubles"))
     LOOKS.append(when_called("tasks_app.alarm_looks:safeguards"))
+
+
+def find_django_tasks() -> None:
+    """Django 6 has a backend by default, so this asks which."""
+    if getattr(settings, "TASKS", None):
+        when_called("tasks_app.django_tasks.finding:install")()
 
 
 def apps_with(module: str) -> list[str]:

@@ -55,6 +55,7 @@ class Handler:
     named_only: bool = False  # open to those tokens only whose scope names it
     logs: bool = False  # what it says to Python's logging is kept with its tries
     encrypted: bool = False  # what its tasks are given and leave behind is encrypted with the key of their tenant
+    settled: Callable[[Sequence[Any]], None] | None = None  # called with each part of a batch once it is settled
     declared_at: str = field(compare=False, default="")
 
     def is_open_to(self, tenant: str) -> bool:
@@ -95,6 +96,7 @@ class Registry:
     def __init__(self) -> None:
         self._handlers: dict[str, Handler] = {}
         self.encrypted: frozenset[str] = frozenset()  # types that ask for it
+        self.finder: Callable[[str], str] | None = None  # declares a type that a worker meets, or says why it can't
 
     def add(self, handler: Handler) -> None:
         known = self._handlers.get(handler.name)
@@ -108,6 +110,11 @@ class Registry:
 
     def get(self, name: str) -> Handler | None:
         return self._handlers.get(name)
+
+    def find(self, name: str) -> tuple[Handler | None, str]:
+        """The handler, declared now if it can be; if not, why."""
+        why = "" if self.finder is None else self.finder(name)
+        return self._handlers.get(name), why
 
     def require(self, name: str) -> Handler:
         handler = self._handlers.get(name) if isinstance(name, str) else None

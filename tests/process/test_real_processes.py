@@ -14,6 +14,7 @@ from django_punctual import reschedule, schedule
 from tasks_app.lifecycle.claim import LaneShare, claim
 from tasks_app.models import Node, ScheduleTask, TaskAttempt, TaskLog, TaskProgress
 from tests.support import project_celery
+from tests.support.django_tasks import TASKS, background
 from tests.support.engine import anybodys, row
 from tests.support.http_receiver import Receiver, http_receiver
 from tests.support.processes import wait_for
@@ -41,10 +42,11 @@ def collector() -> Iterator[Receiver]:
 
 def test_tasks_run_after_commit_at_their_time_until_they_succeed(stack, redis, collector):
     """Also: a task that is rescheduled while it runs is superseded, and notices; a task continues the trace of its
-    caller; it can send with the project's own app; logs are JSON. All in one fleet, since its start takes longest."""
+    caller; it can send with the project's own app; logs are JSON; tasks of Django's, plain and async, are imported by
+    the worker. All in one fleet, since its start takes longest."""
     stack.beat()
     tracing_settings = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100"}
-    worker = stack.worker(LOG_FORMAT="json", **tracing_settings)
+    worker = stack.worker(LOG_FORMAT="json", TEST_TASKS=json.dumps(TASKS), **tracing_settings)
     long = schedule("T_LONG", "moved", payload={"do": "until_cancelled", "progress": [0.25, "waiting"], "log": ["a"]})
     wait_until(lambda: TaskProgress.objects.filter(task=long.task_id, note="waiting"), describe=stack.logs)
     moved = reschedule("T_LONG", "moved", delay=0.2, payload={})
@@ -57,8 +59,17 @@ def test_tasks_run_after_commit_at_their_time_until_they_succeed(stack, redis, c
         sends = schedule("T_SENDS", "a", payload={"to": "anna"})
         runs = schedule("CELERY_TASK", "b", payload={"task": "project.own"})
     ids = [one.task_id for one in (soon, later, flaky, sends, runs)]
+    with background() as tasks:
+        background_results = [tasks.add.enqueue(2, b=3), tasks.add_later.enqueue(1), tasks.fail.enqueue("no money")]
 
-    wait_for(stack)
+        wait_for(stack)
+
+        for result in background_results:
+            result.refresh()
+    added, added_later, failed = background_results
+    assert (added.return_value, added_later.return_value) == (5, 1)
+    assert (failed.status, failed.errors[0].exception_class) == ("FAILED", tasks.Declined)
+    assert [len(one.worker_ids) for one in background_results] == [1, 1, 1]
 
     assert [row(one).status for one in ids] == ["SUCCESS"] * 5
     assert [row(one).retry_count for one in ids] == [0, 0, 2, 0, 0]

@@ -57,6 +57,8 @@ REMEMBERED = {
 STAYS = {
     "tasks_app.core.alarms": {"LOOKS": "apps declare them"},
     "tasks_app.core.away": {"_make": "set when the engine is imported"},
+    "tasks_app.django_tasks.declared": {"DECLARED": "the tasks, by their paths"},
+    "tasks_app.django_tasks.task": {"_backends": "cleared when TASKS is changed"},
     "tasks_app.core.deferral": {"DEFERRING": "batches that run", "_check": "set at set-up"},
     "tasks_app.core.payloads.compiler": {"_makers": "set when libraries are imported"},
     "tasks_app.core.running": {"BATCHES": "batches that run", "_wanted": "the settings of the log ask for it"},

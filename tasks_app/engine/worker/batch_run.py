@@ -221,6 +221,8 @@ class BatchRun:
         # An error has what it was about in it, and all variables around it: those of encrypted tasks stay here.
         hidden = self.batch.ciphers
         send_errors([one for one in written if one.task.id not in hidden] if hidden else written)
+        if self.handler.settled is not None:
+            self.handler.settled(written)
 
     def _note_scopes(self, written: list[Settled]) -> None:
         """For the safeguards, by tenant. Callbacks are judged by the endpoint that they call instead."""

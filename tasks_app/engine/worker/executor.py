@@ -65,7 +65,9 @@ def run_batch(batch_no: UUID, *, guarded: bool = True) -> BatchReport:
         return BatchReport(batch_no, taken=True, task_type=batch.task_type)
     handler = REGISTRY.get(batch.task_type)
     if handler is None:
-        return _return_unknown(batch)
+        handler, why = REGISTRY.find(batch.task_type)
+        if handler is None:
+            return _return_unknown(batch, why)
     run = BatchRun(batch, handler)
     if batch.ended and not _settle_ended(run):
         return BatchReport(batch_no, taken=True, tasks=len(batch.ended), settled=run.written, task_type=batch.task_type)
@@ -227,13 +229,14 @@ def _two_phases(run: BatchRun, interrupter: MainThreadInterrupter, apply: Callab
     apply_all(finish=len(run.unanswered()) == len(answers))
 
 
-def _return_unknown(batch: StartedBatch) -> BatchReport:
+def _return_unknown(batch: StartedBatch, why: str) -> BatchReport:
     """Return tasks of an unknown type. In a rolling deploy, newer workers have the handler, or this one will soon."""
     tasks = [*batch.tasks, *(task for task, _ in batch.ended)]
-    log.warning("task.unknown_type type=%s tasks=%d", batch.task_type, len(tasks))
+    log.warning("task.unknown_type type=%s tasks=%d why=%r", batch.task_type, len(tasks), why)
     outcome = Returned(
         "UNKNOWN_HANDLER",
-        f"worker {slot_name()} has no handler {batch.task_type!r}; tried again until a worker has one",
+        f"worker {slot_name()} has no handler {batch.task_type!r}{why and f', {why}'}; tried again until a worker has "
+        "one",
         delay=conf().UNKNOWN_HANDLER_SECONDS,
     )
     settled = [Settled(task, outcome) for task in tasks]

@@ -102,9 +102,10 @@ def is_declared(error: BaseException) -> bool:
 
 
 def _with_trace(error: BaseException) -> str:
-    """The message first, for lists; then the end of the stack, where the cause is."""
+    """The message first, for lists; then the end of the stack, where the cause is, and the class that was raised."""
     stack = "".join(traceback.format_tb(error.__traceback__))[-TRACE_LENGTH:]
-    return f"{_message(error)}\n\n{stack}" if stack else _message(error)
+    raised = f"{type(error).__module__}.{type(error).__qualname__}"
+    return f"{_message(error)}\n\n{stack}{raised}" if stack else _message(error)
 
 
 def _message(error: BaseException) -> str:

@@ -70,6 +70,7 @@ def test_a_bug_in_a_handler_is_a_retryable_failure_with_its_stack(task_type):
     assert (failed.status, failed.error_code) == ("FAIL", "KeyError")
     assert failed.error_msg.startswith("'the culprit'")
     assert "handlers.py" in failed.error_msg
+    assert failed.error_msg.endswith("\nbuiltins.KeyError")
 
 
 @pytest.mark.parametrize("task_type", PER_TASK)

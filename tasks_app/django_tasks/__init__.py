@@ -1,0 +1,1 @@
+"""Punctual behind the interface of Django's tasks. Nothing here is imported unless a project configures the backend."""

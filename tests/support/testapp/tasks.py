@@ -1,0 +1,1 @@
+"""Imported at startup where Punctual is the backend of Django's tasks."""
