@@ -134,7 +134,7 @@ class PunctualBackend(BaseTaskBackend):
         if not apps.is_installed("tasks_app"):
             yield Error(
                 f"TASKS[{self.alias!r}] uses Punctual, but INSTALLED_APPS does not have it.",
-                hint="Add 'tasks_app' to INSTALLED_APPS, and run migrate.",
+                hint="Add 'django_punctual' to INSTALLED_APPS, and run migrate.",
                 id="punctual.E200",
             )
 

@@ -451,7 +451,7 @@ def test_wrong_options_of_the_backend_are_named(options, words):
 
 def test_the_check_asks_for_the_app(settings):
     assert list(task_backends["default"].check()) == []
-    settings.INSTALLED_APPS = [one for one in settings.INSTALLED_APPS if one != "tasks_app"]
+    settings.INSTALLED_APPS = [one for one in settings.INSTALLED_APPS if one != "django_punctual"]
     [error] = task_backends["default"].check()
     assert (error.id, "INSTALLED_APPS" in error.msg) == ("punctual.E200", True)
 
