@@ -34,8 +34,10 @@ def of_a_namespace() -> list[str]:
 
 
 extras = {"unfold", "ninja", "prometheus_client"}
+found = checks.run_checks()
 told = {
-    "checks": {one.id: one.hint for one in checks.run_checks() if one.id.startswith("punctual.")},
+    "checks": {one.id: one.hint for one in found if one.id.startswith("punctual.")},
+    "errors": [f"{one.id} {one.obj}" for one in found if one.level >= checks.ERROR],
     "served": served(),
     "in a namespace": of_a_namespace(),
     "loaded": sorted(extras & {name.partition(".")[0] for name, one in sys.modules.items() if one}),
