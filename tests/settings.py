@@ -29,6 +29,8 @@ PUNCTUAL = PUNCTUAL | {
     "WAKEUP_MS": 5000.0,  # on a busy machine Redis may take longer than the 50 ms that a caller would give it
 }
 PUNCTUAL |= json.loads(os.environ.get("TEST_PUNCTUAL", "{}"))
+if "TEST_START_METHOD" in os.environ:
+    PUNCTUAL["CELERY"] = {"worker_pool_start_method": os.environ["TEST_START_METHOD"]}
 if "TEST_POISON" in os.environ:
     from tests.support import poison  # noqa: F401
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -62,7 +62,7 @@ STAYS = {
     "tasks_app.core.running": {"BATCHES": "batches that run", "_wanted": "the settings of the log ask for it"},
     "tasks_app.drills.journal": {"_open": "files, by their paths"},
     "tasks_app.embedded.stack": {"_open_locks": "of stacks that run"},
-    "tasks_app.engine.celery_app": {"_project": "the project's app"},
+    "tasks_app.engine.celery_app": {"_project": "the project's app", "GIVEN": "what a worker's children are given"},
     "tasks_app.engine.celery_options": {"_own": "read from the settings"},
     "tasks_app.engine.envelope": {"_tags": "only has to count"},
     "tasks_app.engine.nodes": {"_worker": "only in a real worker"},
