@@ -3,7 +3,7 @@
 And columns whose values may be encrypted: read, they are the word for it; written back, they are as they were.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.postgres import fields
 from django.core.checks import CheckMessage
@@ -30,6 +30,11 @@ class OurModel(models.Model):
 class ArrayField(fields.ArrayField):
     """To the database, and to migrations, Django's. From Django 6.0 on that one asks for django.contrib.postgres in
     INSTALLED_APPS (postgres.E005), though that app registers nothing for arrays of plain types."""
+
+    if TYPE_CHECKING:  # of a row, its value
+
+        def __get__(self, row: Any, model: Any) -> Any: ...
+        def __set__(self, row: Any, value: Any) -> None: ...
 
     def deconstruct(self) -> tuple[Any, ...]:
         name, _, args, kwargs = super().deconstruct()
