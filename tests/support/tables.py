@@ -27,7 +27,7 @@ LEFT_OPEN = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 def make_database() -> None:
     """A new one, in place of one that is left of another run."""
-    unasked = {} if django.VERSION >= (6, 1) else {"serialize": False}
+    unasked = {} if django.VERSION >= (6, 0) else {"serialize": False}
     connection.creation.create_test_db(verbosity=0, autoclobber=True, **unasked)
 
 
