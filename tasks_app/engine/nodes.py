@@ -34,10 +34,10 @@ NOT_DRAINED = Drain()
 _worker: str | None = None  # the name of the worker that this process is, or is a child of
 
 
-def be_worker() -> None:
-    """This process is a worker, and so will its children know whose they are."""
+def be_worker(name: str) -> None:
+    """This process is the worker of this name or a child of it; its own children inherit that if they are forked."""
     global _worker
-    _worker = process_name()
+    _worker = name
 
 
 def slot_name() -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tasks_app.libraries import Uses
 
-WORKS_WITH = ">=5.2,<6"
+WORKS_WITH = ">=5.2,<6.2"
 
 with Uses("Django", WORKS_WITH) as uses:
     from django.db import connections

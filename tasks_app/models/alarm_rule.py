@@ -1,6 +1,5 @@
 """An alarm rule: who is told, on which channels, when something happens to the tasks and jobs it is about."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -8,7 +7,7 @@ from django.db.models.functions import Now
 from tasks_app.core.alarms import Scope
 from tasks_app.core.tenants import TENANT_LENGTH
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class AlarmRule(OurModel):

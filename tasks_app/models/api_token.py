@@ -1,13 +1,12 @@
 """A key to the REST API, of one tenant, with the rights it has there; or a key to /metrics. Only its hash is kept."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
 from tasks_app.core.roles import Right, up_to
 from tasks_app.core.tenants import TENANT_LENGTH
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class ApiToken(OurModel):

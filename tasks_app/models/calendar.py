@@ -5,7 +5,6 @@ from datetime import date
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -15,7 +14,7 @@ from tasks_app.core.calendars import Days
 from tasks_app.core.errors import InvalidTask
 from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 CALENDAR_NAME_LENGTH = 100
 _KEPT = 200  # calendars whose days a process remembers

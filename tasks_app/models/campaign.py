@@ -1,6 +1,5 @@
 """A campaign: one order for many tasks, carried out step by step; and the tasks that were chosen when it began."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -8,7 +7,7 @@ from django.db.models.functions import Now
 from tasks_app.core.campaigns import CampaignState
 from tasks_app.core.tenants import TENANT_LENGTH
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class Campaign(OurModel):

@@ -1,10 +1,9 @@
 """What `/metrics` shows: counts that only grow, and the last look of the beat that keeps them."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class Count(OurModel):

@@ -1,10 +1,9 @@
 """The last calls to each subscriber, for whoever wants to know what it answered."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class Delivery(OurModel):

@@ -1,11 +1,10 @@
 """A dead letter: a task that gave up, waiting for a person."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from .base import ConfidentialText, OurModel
+from .base import ArrayField, ConfidentialText, OurModel
 
 _OPEN = Q(replay_status="OPEN")
 

@@ -1,6 +1,5 @@
 """The hosts that callbacks go to: their limits, who has places of them now, and which of them are unwell."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -8,7 +7,7 @@ from django.db.models.functions import Now
 from tasks_app.core.hosts import HOST_LENGTH
 from tasks_app.core.tenants import TENANT_LENGTH
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class Host(OurModel):

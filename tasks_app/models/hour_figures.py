@@ -1,9 +1,8 @@
 """The figures of all minutes of an hour of UTC, over all types but the canaries: charts of days and weeks read them."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class HourFigures(OurModel):

@@ -1,12 +1,11 @@
 """What this installation is: its identity, whether it may dispatch, and what an operator is asked about."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class Installation(OurModel):

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -14,7 +13,7 @@ from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.schedule import Gap, Repeat, Schedule
 from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
-from .base import ConfidentialJSON, OurModel
+from .base import ArrayField, ConfidentialJSON, OurModel
 from .calendar import days_of
 
 NAME_LENGTH = 150

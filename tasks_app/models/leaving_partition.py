@@ -1,10 +1,9 @@
 """A partition on its way to the archive, or back from it: who writes it, since when it waits, and what was restored."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class LeavingPartition(OurModel):

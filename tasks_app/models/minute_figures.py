@@ -1,10 +1,9 @@
 """The figures of all batches of a type that finished in one minute, and of what was told in it of tasks that were away:
 charts read these instead of the batches."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class MinuteFigures(OurModel):

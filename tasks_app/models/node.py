@@ -1,10 +1,9 @@
 """A live beat or worker process, as it reports itself."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class Node(OurModel):

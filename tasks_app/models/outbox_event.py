@@ -6,12 +6,11 @@ A row tells what one statement did for one tenant, so it may be a thousand event
 
 from typing import Any
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Func
 from django.db.models.functions import Now
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class TransactionIdField(models.Field):

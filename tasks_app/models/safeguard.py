@@ -1,13 +1,12 @@
 """Safeguards: where each one is, what it did and why, what it holds back, and the figures that they go by."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from tasks_app.core.tenants import TENANT_LENGTH
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 SUBJECT_LENGTH = 340
 

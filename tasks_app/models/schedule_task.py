@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 from django.db.models import Q
@@ -13,7 +12,7 @@ from tasks_app.core.lanes import DEFAULT_LANE, LANES
 from tasks_app.core.states import LIVE_THOUGH_NOT_DUE, Status, is_live
 from tasks_app.core.tenants import DEFAULT_TENANT, TENANT_LENGTH
 
-from .base import ConfidentialJSON, ConfidentialText, OurModel
+from .base import ArrayField, ConfidentialJSON, ConfidentialText, OurModel
 
 KEY_LENGTH = 200
 

@@ -1,12 +1,11 @@
 """A secret of a tenant that callbacks refer to by its name: sent in a header, or used to sign. Never shown."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
 from tasks_app.core.tenants import TENANT_LENGTH
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class Secret(OurModel):

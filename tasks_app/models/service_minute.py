@@ -1,13 +1,12 @@
 """A minute of the whole installation: whether it was available, and sums up to here, so that any window is the
 difference of two rows."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
 from tasks_app.core.service_levels import State
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 def _lanes(says: str) -> ArrayField:

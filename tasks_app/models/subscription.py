@@ -1,13 +1,12 @@
 """Who is told of which events, how far it has got, and which beat tells it now."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from tasks_app.core.tenants import TENANT_LENGTH
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class Subscription(OurModel):

@@ -1,10 +1,9 @@
 """A batch: what is claimed, leased, delivered and measured together."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class BatchFields(OurModel):

@@ -1,6 +1,5 @@
 """Tenants: who shares the installation, whether their tasks run, and how much they may have."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -8,7 +7,7 @@ from django.db.models.functions import Now
 from tasks_app.core.lanes import LANES
 from tasks_app.core.tenants import TENANT_LENGTH, TITLE_LENGTH, USUAL_WEIGHT
 
-from .base import OurModel
+from .base import ArrayField, OurModel
 
 
 class Tenant(OurModel):

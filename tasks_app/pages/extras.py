@@ -1,16 +1,18 @@
 """Which of the optional parts can be served, and what the others lack: a line to add, or None."""
 
 import sys
+from importlib.metadata import version
 from importlib.util import find_spec
 
 from django.apps import apps
 
 API_PAGE = "tasks_app.api_page"  # the name of the app
 API_PAGE_CONFIG = "django_punctual.api_page.ApiPageConfig"
+UNFOLD = "0.91."  # how the versions begin that the console's templates are made for
 
 
 def missing_for_console() -> str | None:
-    if find_spec("unfold") is None:
+    if find_spec("unfold") is None or not version("django-unfold").startswith(UNFOLD):
         return 'pip install "django-punctual[admin]"'
     return _apps({"django.contrib.admin": "django.contrib.admin", "unfold": "unfold.apps.BasicAppConfig"})
 

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from tasks_app.pages import extras
 from tests.support import nursery
 from tests.support.stack import url_of_test_database
 
@@ -44,10 +45,19 @@ def test_what_is_missing_is_left_out_and_told(told, case):
     hints = {name.removeprefix("punctual."): hint for name, hint in found["checks"].items() if ".I" in name}
     assert hints.keys() == missing.keys()
     assert all(line in hints[name] for name, line in missing.items())
+    assert found["errors"] == []  # whatever else Django wants installed, from one of its releases to the next
     assert found["served"] == there
     assert "punctual.E020" not in found["checks"]
     assert ("punctual.E020" in found["in a namespace"]) is (CONSOLE.items() <= there.items())
     assert not {*found["loaded"]} & {*without}
+
+
+def test_a_release_of_unfold_that_the_console_is_not_made_for_is_as_good_as_none(monkeypatch):
+    assert extras.missing_for_console() is None
+
+    monkeypatch.setattr(extras, "version", lambda package: {"django-unfold": "0.92.0"}[package])
+
+    assert extras.missing_for_console() == GET_CONSOLE
 
 
 @pytest.mark.parametrize("case", CASES)

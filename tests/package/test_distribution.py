@@ -19,6 +19,7 @@ import pytest
 from django.core.management import load_command_class
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import tasks_app
 from clients.__main__ import HERE as CLIENTS
@@ -153,6 +154,18 @@ def test_the_checkout_runs_on_versions_that_the_package_allows():
         name = canonicalize_name(one.name)
         assert name in pinned, f"requirements.txt doesn't pin {one.name}"
         assert one.specifier.contains(pinned[name]), f"{one} doesn't allow {pinned[name]}"
+
+
+def test_the_corners_of_the_matrix_are_the_ends_of_what_the_package_allows():
+    allowed = {canonicalize_name(one.name): one.specifier for one in CORE}
+    for corner, end in (("oldest", ">="), ("newest", "<")):
+        for line in (ROOT / "matrix" / f"{corner}.txt").read_text().splitlines():
+            name, _, version = line.partition("==")
+            if specifier := allowed.get(canonicalize_name(name)):
+                [bound] = [one.version for one in specifier if one.operator == end]
+                major, minor = version.split(".")[:2]
+                after = f"{major}.{int(minor) + 1}"
+                assert Version(bound) == Version(version if end == ">=" else after), line
 
 
 def test_the_client_has_a_wheel_of_its_own_that_works_without_anything_of_the_scheduler(built_client, tmp_path):

@@ -18,6 +18,7 @@ REMEMBERED = {
     "tasks_app.console.looks": ("LOOKS",),
     "tasks_app.console.streams": ("STREAMS",),
     "tasks_app.engine.barrier": ("BARRIER",),
+    "tasks_app.engine.celery_app": ("GIVEN",),
     "tasks_app.engine.channels.sending": ("_stopped", "_threads"),
     "tasks_app.engine.lookout": ("LOOKOUT",),
     "tasks_app.engine.primaries": ("PRIMARIES",),

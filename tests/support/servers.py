@@ -16,7 +16,7 @@ import traceback
 from pathlib import Path
 
 from tasks_app.embedded import binaries, open_home, places
-from tasks_app.embedded.account import server_account
+from tasks_app.embedded.account import Account, server_account
 from tasks_app.embedded.postgres import Postgres
 from tasks_app.embedded.valkey import Valkey
 from tests.support.scale import FULL
@@ -31,6 +31,8 @@ OPTIONS |= {} if FULL else {"max_wal_size": "512MB"}
 # Tests that need statistics ask for them; else what is planned would depend on when somebody has looked.
 OPTIONS |= {"autovacuum_naptime": "1h"}
 TEMPLATE = "PUNCTUAL_TESTS_TEMPLATE"  # in the environment: the folder of the database to copy
+# In the environment, for `make matrix`: where other programs are than those of the wheels.
+POSTGRES, REDIS = "TEST_POSTGRES", "TEST_REDIS"
 READY, FAILED = "ready", "failed"
 
 
@@ -43,6 +45,21 @@ class _SmallSegments(Postgres):
         subprocess.run(command, cwd="/", stdout=subprocess.DEVNULL, check=True, **self.account.popen_options())
 
 
+class OldPostgres(_SmallSegments):
+    """Whose initdb knows fewer options, and which maps no user to all roles. Only we get to its socket."""
+
+    cluster_options = ()
+
+    def _write_rules(self) -> None:
+        super()._write_rules()
+        self.rules.write_text("local all all trust\n")
+
+
+class Redis(Valkey):
+    title = "Redis"
+    program = "redis-server"
+
+
 class Servers:
     """Their addresses are known from the beginning; they run once they are started."""
 
@@ -51,8 +68,17 @@ class Servers:
         account = server_account(self._home)
         self._folder = places.open_servers(self._home, account)
         self._sockets = places.open_sockets(self._folder, account)
-        self.postgres = _SmallSegments(account, self._folder, self._sockets, binaries.postgres_bin(account), OPTIONS)
-        self.valkey = Valkey(account, self._folder, self._sockets, binaries.valkey_server(account))
+        self.postgres, self.valkey = self._postgres(account), self._valkey(account)
+
+    def _postgres(self, account: Account) -> Postgres:
+        if programs := os.environ.get(POSTGRES):
+            return OldPostgres(account, self._folder, self._sockets, Path(programs), OPTIONS)
+        return _SmallSegments(account, self._folder, self._sockets, binaries.postgres_bin(account), OPTIONS)
+
+    def _valkey(self, account: Account) -> Valkey:
+        if program := os.environ.get(REDIS):
+            return Redis(account, self._folder, self._sockets, Path(program))
+        return Valkey(account, self._folder, self._sockets, binaries.valkey_server(account))
 
     def environment(self) -> dict[str, str]:
         return {"DATABASE_URL": self.postgres.url, "REDIS_URL": self.valkey.url}

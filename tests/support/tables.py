@@ -1,5 +1,6 @@
 """Owns the test database: makes it, and leaves nothing behind in it after a test that committed."""
 
+import django
 import psycopg
 from django.conf import settings
 from django.db import connection
@@ -26,7 +27,8 @@ LEFT_OPEN = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 def make_database() -> None:
     """A new one, in place of one that is left of another run."""
-    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    unasked = {} if django.VERSION >= (6, 0) else {"serialize": False}
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, **unasked)
 
 
 def take_database() -> None:

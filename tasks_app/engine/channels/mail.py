@@ -1,10 +1,12 @@
-"""Mail, the way the project sends it: Django's EMAIL_BACKEND. Its Message-ID is the alert's, the same at every try."""
+"""Mail, the way the project sends it: Django's MAILERS or EMAIL_BACKEND. Its Message-ID is the alert's, the same at
+every try."""
 
 import time
 from typing import Any
 from uuid import UUID
 
-from django.core.mail import EmailMessage, get_connection
+from django.core import mail
+from django.core.mail import EmailMessage
 
 from tasks_app.core.phrases import first_line
 from tasks_app.core.text import visible
@@ -19,17 +21,22 @@ ERROR_LENGTH = 300
 def send_mail(target: Target, alert: UUID, body: dict[str, Any]) -> Sent:
     began = time.monotonic()
     try:
-        connection = get_connection()
+        connection = _connection()
         if getattr(connection, "timeout", 0) is None:
-            connection.timeout = TIMEOUT_SECONDS  # EMAIL_TIMEOUT is not set: without one it would wait for ever
-        _message(target, alert, body, connection).send()
+            connection.timeout = TIMEOUT_SECONDS  # the project sets none: without one it would wait for ever
+        connection.send_messages([_message(target, alert, body)])
     except Exception as error:  # whatever a backend raises: smtplib's, a service's own, the system's
         words = first_line(str(error)) or type(error).__name__
         raise NotSent(f"The mail was not accepted: {visible(words)[:ERROR_LENGTH]}") from error
     return Sent("the mail server took it", (time.monotonic() - began) * 1_000)
 
 
-def _message(target: Target, alert: UUID, body: dict[str, Any], connection: object) -> EmailMessage:
+def _connection() -> Any:
+    """Before Django 6.1 there is no MAILERS."""
+    return mail.mailers.default if hasattr(mail, "mailers") else mail.get_connection()
+
+
+def _message(target: Target, alert: UUID, body: dict[str, Any]) -> EmailMessage:
     return EmailMessage(
         subject=f"[Punctual] {visible(body['title'])}",
         body=f"{body['text']}\n",
@@ -39,5 +46,4 @@ def _message(target: Target, alert: UUID, body: dict[str, Any], connection: obje
             "Auto-Submitted": "auto-generated",
             "X-Auto-Response-Suppress": "All",
         },
-        connection=connection,
     )

@@ -24,7 +24,7 @@ from tasks_app.core.memory import keep_what_is_loaded
 from tasks_app.database import our_connection, tune_connections
 from tasks_app.engine import nodes, tracing
 from tasks_app.engine.barrier import BARRIER
-from tasks_app.engine.celery_app import app, project_app
+from tasks_app.engine.celery_app import GIVEN, app, project_app
 from tasks_app.engine.lookout import LOOKOUT
 from tasks_app.engine.wakeup import SENDER
 from tasks_app.libraries.django import forget_connection
@@ -84,12 +84,19 @@ _is_ours = False  # whether this process, or its parent, is a worker of Punctual
 
 @worker_init.connect
 def begin(sender: Any, **_: object) -> None:
-    global _is_ours
     if sender.app is not app:
         return
-    _is_ours = True
-    nodes.be_worker()
+    GIVEN.update(worker=nodes.process_name(), shutdown=shutdown.flag())
     refuse_other_pools(sender.pool_cls)
+    _set_up()
+
+
+def _set_up() -> None:
+    """A worker, or a child that it has spawned: one that it has forked inherits all of this."""
+    global _is_ours
+    _is_ours = True
+    nodes.be_worker(GIVEN["worker"])
+    shutdown.share(GIVEN["shutdown"])
     try:
         if project := project_app():
             # A handler may call any of the project's tasks by name.
@@ -120,8 +127,10 @@ def refuse_other_pools(pool_class: type | str) -> None:
 
 @worker_process_init.connect
 def begin_child(**_: object) -> None:
-    if not _is_ours:
+    if not GIVEN:
         return
+    if not _is_ours:
+        _set_up()
     leave_parents_connections()
     if project := project_app():
         # Celery has made the worker's app the default one. What a handler sends is the project's.

@@ -80,7 +80,8 @@ class _OurChannel(_Beside):
             return True
         finally:
             self._in_poll = None
-            self._flush_brpop_reauth()
+            if flush := getattr(self, "_flush_brpop_reauth", None):  # kombu 5.7 has it, 5.6 does not
+                flush()
 
     def _deliver_ours(self, item: bytes, lane: str) -> None:
         try:

@@ -1,5 +1,6 @@
 """Receivers on this machine, and an installation that may call them."""
 
+import django
 import pytest
 
 
@@ -26,7 +27,10 @@ def mailbox(settings):
     from tests.support.mail_receiver import mail_receiver
 
     with mail_receiver() as box:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", box.port
+        smtp = "django.core.mail.backends.smtp.EmailBackend"
+        if django.VERSION >= (6, 1):
+            settings.MAILERS = {"default": {"BACKEND": smtp, "OPTIONS": {"host": "127.0.0.1", "port": box.port}}}
+        else:
+            settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = smtp, "127.0.0.1", box.port
         settings.DEFAULT_FROM_EMAIL = "punctual@example.com"
         yield box

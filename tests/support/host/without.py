@@ -39,8 +39,10 @@ def of_a_namespace() -> list[str]:
     return [one.id for one in check_pages()]
 
 
+found = checks.run_checks()
 told = {
-    "checks": {one.id: one.hint for one in checks.run_checks() if one.id.startswith("punctual.")},
+    "checks": {one.id: one.hint for one in found if one.id.startswith("punctual.")},
+    "errors": [f"{one.id} {one.obj}" for one in found if one.level >= checks.ERROR],
     "loaded by checks": loaded(),
     "served": served(),
     "in a namespace": of_a_namespace(),

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -9,14 +10,16 @@ import time
 from types import SimpleNamespace
 
 from billiard.pool import Pool
+from billiard.sharedctypes import RawValue
 from celery import Celery, beat, concurrency
 from celery.app.defaults import NAMESPACES, SETTING_KEYS
 from celery.concurrency.asynpool import AsynPool
 from celery.concurrency.prefork import TaskPool
-from celery.worker import WorkController
+from celery.worker import WorkController, components
 from celery.worker.consumer import Consumer
 from celery.worker.consumer.consumer import Evloop
 
+from tasks_app.engine.celery_app import app
 from tasks_app.engine.worker.consumer import watch_again
 
 
@@ -64,6 +67,13 @@ def test_celery_has_a_pool_of_billiard_with_its_children():
     assert "_pool" in TaskPool.on_start.__code__.co_names
     assert issubclass(AsynPool, Pool)
     assert "self._pool = []" in inspect.getsource(Pool.__init__)
+
+
+def test_celery_pickles_its_app_for_a_child_that_is_spawned():
+    """That it works is shown by the corners of `make matrix` that spawn."""
+    assert "initargs=(w.app, w.hostname)" in inspect.getsource(components.Pool.create)
+    assert pickle.loads(pickle.dumps(app)) is app
+    assert RawValue("b", 1).value == 1
 
 
 def test_celery_takes_its_consumer_from_the_settings():

@@ -23,7 +23,8 @@ def test_kombu_reads_a_message_as_our_copy_does():
     """If this fails: compare kombu's method with tasks_app/engine/worker/transport.py, then write its new sum here."""
     source = ast.unparse(ast.parse(textwrap.dedent(inspect.getsource(kombu_redis.Channel._brpop_read))))
 
-    assert hashlib.sha256(source.encode()).hexdigest()[:16] == "61a2bfc9294c1c8c"
+    flushes = hasattr(kombu_redis.Channel, "_flush_brpop_reauth")  # from kombu 5.7 on
+    assert hashlib.sha256(source.encode()).hexdigest()[:16] == ("61a2bfc9294c1c8c" if flushes else "0fdd83797ce09567")
 
 
 def test_kombu_asks_for_nothing_without_a_queue():
