@@ -65,7 +65,9 @@ def disagreements(versions: dict[str, str]) -> Iterator[str]:
 
 
 def undated(changelog: str, version: str) -> Iterator[str]:
-    if not re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE):
+    heading = f"## [{version}] - "
+    dates = [line.removeprefix(heading) for line in changelog.splitlines() if line.startswith(heading)]
+    if not any(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for date in dates):
         yield f"CHANGELOG.md has no line `## [{version}] - YYYY-MM-DD`."
 
 

@@ -40,7 +40,7 @@ def pages() -> list[Page]:
 
 def _first_sentence(text: str) -> str:
     paragraph = next((part for part in text.split("\n\n")[1:] if part and part[0] not in "#|!`<-"), "")
-    plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", " ".join(paragraph.replace("**", "").split()))
+    plain = re.sub(r"\[([^][]*)\]\([^()]*\)", r"\1", " ".join(paragraph.replace("**", "").split()))
     found = _ANSWERS.match(plain)
     sentence = found[1] if found else plain
     return sentence[:1].upper() + sentence[1:]

@@ -48,8 +48,8 @@ def connect_receivers(app: AppConfig) -> None:
 def connect_rules() -> None:
     """What the plain rules in `core` call of the layers above them."""
     use_check(when_called("tasks_app.lifecycle.deferral:checked"))
-    LOOKS.append(when_called("tasks_app.alarm_looks:troubles"))
-    LOOKS.append(when_called("tasks_app.alarm_looks:safeguards"))
+    ours = (when_called("tasks_app.alarm_looks:troubles"), when_called("tasks_app.alarm_looks:safeguards"))
+    LOOKS.extend(look for look in ours if look not in LOOKS)  # Django may set up an app again
 
 
 def find_django_tasks() -> None:

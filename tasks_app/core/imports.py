@@ -1,10 +1,12 @@
 """Imports that wait until they are needed."""
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 
+@cache  # a registry that gets one again has it once
 def when_called(path: str) -> Callable[..., Any]:
     """The function `module:name`; its module is imported with the first call."""
     module, _, name = path.partition(":")

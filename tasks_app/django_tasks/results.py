@@ -38,7 +38,7 @@ _BY_CODE: Mapping[str, type[BaseException]] = {
     "CANCELLED": TaskCancelled,
     "SUPERSEDED": TaskCancelled,
 }
-_CLASS_PATH = re.compile(r"[\w.<>]+\.[\w.<>]+")
+_CLASS_PATH = re.compile(r"[\w<>]+(?:\.[\w<>]+)+")
 
 
 class ResultNotKept(ValueError):

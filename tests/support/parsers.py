@@ -776,6 +776,8 @@ READS_NONE: dict[str, tuple[str, ...]] = {
         "scheduler_project/up.py:choose_spare",
     ),
     "declarations in code: handlers, their types, events, links, routers": (
+        "tasks_app/core/imports.py:when_called",
+        "tasks_app/lifecycle/deferral.py:checked",
         "tasks_app/core/calls.py:refuse_what_never_runs",
         "tasks_app/core/calls.py:refuse_wrong_arguments",
         "tasks_app/core/events.py:declare",
@@ -797,6 +799,10 @@ READS_NONE: dict[str, tuple[str, ...]] = {
         "tasks_app/core/subscribers.py:Subscribers.add",
     ),
     "rows, keys and files that our own code wrote": (
+        "scheduler_project/release.py:undated",
+        "scheduler_project/release.py:unfilled_address",
+        "scheduler_project/release.py:versions_of",
+        "tasks_app/django_tasks/running.py:send_finished",
         "tasks_app/archive/columns.py:Column.to_python",
         "tasks_app/archive/manifest.py:Manifest.from_json",
         "tasks_app/archive/manifest.py:day_of",
