@@ -19,12 +19,14 @@ _PYENV = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob(
 os.environ["PATH"] = os.pathsep.join([*map(str, _PYENV), os.environ["PATH"]])
 
 REQUIREMENTS = (ROOT / "requirements-dev.txt").read_text().splitlines()
-TOOLS = [line for line in REQUIREMENTS if line.startswith(("pytest", "hypothesis"))]
+TOOLS = [line for line in REQUIREMENTS if line.startswith(("pytest", "hypothesis", "django-tasks"))]
 POSTGRES_15 = Path("/usr/lib/postgresql/15/bin")
 TESTS = [
     "tests/unit/private_apis",
     "tests/host/test_extras.py",
     "tests/database/alarms/test_sending.py",
+    "tests/database/client/test_django_tasks.py",
+    "tests/database/client/test_django_tasks_contract.py",
     "tests/database/worker/test_child.py",
     "tests/database/worker/test_transport.py",
     "tests/race/test_claim_race.py",
