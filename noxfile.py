@@ -17,6 +17,7 @@ nox.options.error_on_missing_interpreters = False
 # pyenv's shims stand for Pythons that it has, and refuse to start those that are not chosen.
 _PYENV = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/*/bin"))
 os.environ["PATH"] = os.pathsep.join([*map(str, _PYENV), os.environ["PATH"]])
+os.environ.setdefault("UV_SYSTEM_CERTS", "1")  # as pip does: a company's proxy may have a certificate of its own
 
 REQUIREMENTS = (ROOT / "requirements-dev.txt").read_text().splitlines()
 TOOLS = [line for line in REQUIREMENTS if line.startswith(("pytest", "hypothesis", "django-tasks"))]
