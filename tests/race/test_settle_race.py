@@ -68,6 +68,24 @@ def test_another_interval_that_commits_while_a_rolling_task_settles_is_the_one_i
     assert row(task).due_at - row(task).finish_time == timedelta(seconds=60)
 
 
+def test_a_roll_waits_for_its_timer_by_an_interval_that_is_changed_while_it_is_settled():
+    @handler("T_NIGHTLY", round_to="0 2 * * * Europe/Berlin")
+    def nightly(task):
+        pass
+
+    try:
+        batch = started("a", task_type="T_NIGHTLY", repeat_after=timedelta(days=10))
+        began = datetime(2027, 1, 5, 9, tzinfo=UTC)
+        TaskBatch.objects.update(started_at=began)
+
+        _, moved = overlap(lambda: change_interval("T_NIGHTLY", ["a"], timedelta(days=1)), lambda: settled(batch))
+
+        assert moved == 1
+        assert row(ids_of(batch)[0]).due_at == datetime(2027, 1, 7, 1, tzinfo=UTC)
+    finally:
+        REGISTRY.discard("T_NIGHTLY")
+
+
 # settle and settle.
 
 
@@ -245,21 +263,3 @@ def test_an_outcome_is_written_after_a_schedule_that_found_the_unit_live():
     answer, written = overlap(lambda: schedule(TYPE, "a"), lambda: settled(batch))
 
     assert (answer.outcome, answer.task_id, written) == (Outcome.EXISTS, ids_of(batch)[0], 1)
-
-
-def test_a_roll_waits_for_its_timer_by_an_interval_that_is_changed_while_it_is_settled():
-    @handler("T_NIGHTLY", round_to="0 2 * * * Europe/Berlin")
-    def nightly(task):
-        pass
-
-    try:
-        batch = started("a", task_type="T_NIGHTLY", repeat_after=timedelta(days=10))
-        began = datetime(2027, 1, 5, 9, tzinfo=UTC)
-        TaskBatch.objects.update(started_at=began)
-
-        _, moved = overlap(lambda: change_interval("T_NIGHTLY", ["a"], timedelta(days=1)), lambda: settled(batch))
-
-        assert moved == 1
-        assert row(ids_of(batch)[0]).due_at == datetime(2027, 1, 7, 1, tzinfo=UTC)
-    finally:
-        REGISTRY.discard("T_NIGHTLY")
