@@ -1,11 +1,15 @@
-"""settle against settle, heartbeat and ensure: an outcome is written once, and no intent is swallowed by it."""
+"""Races between settling a batch and a concurrent settle, heartbeat, ensure, schedule or change of a row.
 
+Each outcome is written once, and no concurrent call is lost.
+"""
+
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
 
-from django_punctual import Outcome, cancel, ensure, handler, reschedule, schedule
+from django_punctual import Outcome, Scheduled, cancel, ensure, handler, reschedule, schedule
 from django_punctual.rolling import change_interval
 from tasks_app.core.handlers import REGISTRY
 from tasks_app.core.task import Failure, Succeeded
@@ -34,46 +38,66 @@ from tests.support.overlap import overlap
 
 pytestmark = commits
 
+commit_or_rollback = pytest.mark.parametrize("commit", [True, False], ids=["commit", "rollback"])
 
-def ensure_it():
+
+def ensure_on_tuesday() -> Scheduled:
     return ensure(TYPE, "a", at=TUESDAY)
 
 
-# settle and whoever changes a running row without taking it away.
+@pytest.fixture
+def nightly() -> Iterator[str]:
+    """A task type whose timer rounds the next run to 02:00 in Berlin."""
+    handler("T_NIGHTLY", round_to="0 2 * * * Europe/Berlin")(lambda task: None)
+    yield "T_NIGHTLY"
+    REGISTRY.discard("T_NIGHTLY")
+
+
+# Settle and a change of a running row.
 
 
 @every_outcome
-def test_a_row_that_somebody_changes_while_it_runs_is_settled_all_the_same(outcome):
+def test_a_batch_settles_after_a_concurrent_change_of_a_running_row(outcome):
     batch = started("a", "b")
     first, _ = ids_of(batch)
 
     def change():
         execute("UPDATE punctual_task SET expires_after = interval '1 day' WHERE id = %(id)s", {"id": first})
 
-    _, moved = overlap(change, lambda: settled(batch, outcome))
+    _, count = overlap(change, lambda: settled(batch, outcome))
 
-    assert moved == 2
+    assert count == 2
     assert all(row(task).batch_no is None for task in ids_of(batch))
     assert batch_row(batch).finished_at is not None
 
 
-def test_another_interval_that_commits_while_a_rolling_task_settles_is_the_one_it_rolls_by():
+def test_a_rolling_task_uses_an_interval_that_was_changed_while_it_settled():
     batch = started("a", repeat_after=3600)
     [task] = ids_of(batch)
 
-    changed, moved = overlap(lambda: change_interval(TYPE, ["a"], 60), lambda: settled(batch))
+    changed, count = overlap(lambda: change_interval(TYPE, ["a"], 60), lambda: settled(batch))
 
-    assert (changed, moved) == (1, 1)
+    assert (changed, count) == (1, 1)
     assert state(task).status == "SUCCESS"
     assert row(task).due_at - row(task).finish_time == timedelta(seconds=60)
 
 
-# settle and settle.
+def test_a_rolling_task_with_a_timer_uses_an_interval_that_was_changed_while_it_settled(nightly):
+    batch = started("a", task_type=nightly, repeat_after=timedelta(days=10))
+    TaskBatch.objects.update(started_at=datetime(2027, 1, 5, 9, tzinfo=UTC))
+
+    _, count = overlap(lambda: change_interval(nightly, ["a"], timedelta(days=1)), lambda: settled(batch))
+
+    assert count == 1
+    assert row(ids_of(batch)[0]).due_at == datetime(2027, 1, 7, 1, tzinfo=UTC)
+
+
+# Settle and settle.
 
 
 @pytest.mark.usefixtures("every_event")
 @every_outcome
-def test_of_two_workers_that_settle_a_batch_one_does(outcome):
+def test_only_the_first_of_two_workers_settles_a_batch(outcome):
     batch = started("a", "b")
 
     first, second = overlap(lambda: settled(batch), lambda: settled(batch, outcome))
@@ -83,7 +107,7 @@ def test_of_two_workers_that_settle_a_batch_one_does(outcome):
     assert events(*ids_of(batch)) == ["task.succeeded"] * 2
 
 
-def test_of_two_workers_that_settle_a_batch_the_result_of_one_is_kept():
+def test_only_the_result_of_the_first_of_two_workers_is_stored():
     batch = started("a")
 
     overlap(lambda: settled(batch, Succeeded('"first"')), lambda: settled(batch, Succeeded('"second"')))
@@ -91,19 +115,23 @@ def test_of_two_workers_that_settle_a_batch_the_result_of_one_is_kept():
     assert row(ids_of(batch)[0]).result == "first"
 
 
-@pytest.mark.parametrize("commit", [True, False])
-@pytest.mark.parametrize("verb", [cancel, partial(reschedule, at=TUESDAY), partial(ensure, at=TUESDAY)])
-def test_a_run_that_is_superseded_while_it_settles_leaves_no_result(verb, commit):
+@commit_or_rollback
+@pytest.mark.parametrize("supersede", [cancel, partial(reschedule, at=TUESDAY), partial(ensure, at=TUESDAY)])
+def test_a_run_that_is_superseded_while_it_settles_stores_no_result(supersede, commit):
     batch = started("a", "b")
     first, second = ids_of(batch)
 
-    overlap(lambda: verb(TYPE, "a"), lambda: settled(batch, Succeeded('"one"'), Succeeded('"two"')), commit=commit)
+    overlap(
+        lambda: supersede(TYPE, "a"),
+        lambda: settled(batch, Succeeded('"one"'), Succeeded('"two"')),
+        commit=commit,
+    )
 
     assert (row(first).result, row(second).result) == (None if commit else "one", "two")
-    assert all(one.result is None for one in rows_of("a") if one.id != first)
+    assert all(task.result is None for task in rows_of("a") if task.id != first)
 
 
-def test_a_worker_settles_if_the_other_one_rolled_back():
+def test_a_worker_settles_a_batch_after_another_worker_rolled_back():
     batch = started("a")
 
     _, second = overlap(lambda: settled(batch), lambda: settled(batch, FINAL), commit=False)
@@ -113,7 +141,7 @@ def test_a_worker_settles_if_the_other_one_rolled_back():
 
 
 @every_outcome
-def test_an_outcome_of_a_batch_that_goes_on_is_written_once(outcome):
+def test_an_outcome_is_written_once_while_its_batch_is_still_running(outcome):
     batch = started("a", "b")
 
     first, second = overlap(
@@ -139,33 +167,33 @@ def test_no_outcome_is_written_for_a_task_that_runs_under_a_later_batch(outcome)
     assert state(b).status != "RUNNING"
 
 
-# settle and heartbeat.
+# Settle and heartbeat.
 
 
 @pytest.mark.parametrize("finish", [True, False])
 @every_outcome
-def test_a_settle_waits_for_a_heartbeat_and_is_written_whole(outcome, finish):
+def test_a_settle_waits_for_a_heartbeat_and_writes_every_outcome(outcome, finish):
     batch = started("a", "b")
 
-    gone, written = overlap(
+    missing, count = overlap(
         lambda: heartbeat(batch.batch_no, ids_of(batch)), lambda: settled(batch, outcome, finish=finish)
     )
 
-    counted = {OK: (2, 0), RETRY: (0, 2), FINAL: (0, 2)}.get(outcome, (0, 0))
+    ok, failed = {OK: (2, 0), RETRY: (0, 2), FINAL: (0, 2)}.get(outcome, (0, 0))
     after = batch_row(str(batch.batch_no))
-    assert (gone, written) == (set(), 2)
-    assert (after.ok, after.failed, after.finished_at is not None) == (*counted, finish)
+    assert (missing, count) == (set(), 2)
+    assert (after.ok, after.failed, after.finished_at is not None) == (ok, failed, finish)
 
 
-def test_a_heartbeat_after_the_last_outcome_learns_that_the_batch_is_over():
+def test_a_heartbeat_after_the_last_outcome_finds_its_batch_finished():
     batch = started("a")
 
-    _, gone = overlap(lambda: settled(batch), lambda: heartbeat(batch.batch_no, ids_of(batch)))
+    _, missing = overlap(lambda: settled(batch), lambda: heartbeat(batch.batch_no, ids_of(batch)))
 
-    assert gone is None
+    assert missing is None
 
 
-def test_a_heartbeat_does_not_open_a_finished_batch():
+def test_a_heartbeat_does_not_extend_the_lease_of_a_finished_batch():
     batch = started("a")
     settled(batch)
     lease = batch_row(str(batch.batch_no)).lease_until
@@ -174,7 +202,7 @@ def test_a_heartbeat_does_not_open_a_finished_batch():
     assert batch_row(str(batch.batch_no)).lease_until == lease
 
 
-def test_a_heartbeat_brings_back_what_was_settled_meanwhile():
+def test_a_heartbeat_returns_the_tasks_that_are_already_settled():
     batch = started("a", "b")
     a, b = ids_of(batch)
     settled(batch, only="a", finish=False)
@@ -182,84 +210,66 @@ def test_a_heartbeat_brings_back_what_was_settled_meanwhile():
     assert heartbeat(batch.batch_no, [a, b]) == {a}
 
 
-# settle and ensure: "from now on this must run" holds whichever comes first.
+# Settle and ensure: the unit runs after the ensure, whichever transaction commits first.
 
 
-@pytest.mark.parametrize("commit", [True, False])
+@commit_or_rollback
 def test_an_ensure_waits_for_a_success_and_schedules_the_unit_again(commit):
     batch = started("a")
 
-    _, ensured = overlap(lambda: settled(batch), ensure_it, commit=commit)
+    _, ensured = overlap(lambda: settled(batch), ensure_on_tuesday, commit=commit)
 
     [old] = ids_of(batch)
     assert ensured.outcome == (Outcome.CREATED if commit else Outcome.REPLACED)
-    assert [(r.id, r.status, r.current, r.replaces) for r in rows_of("a")] == [
+    assert [(task.id, task.status, task.current, task.replaces) for task in rows_of("a")] == [
         (old, "SUCCESS" if commit else "CANCELLED", False, None),
         (ensured.task_id, "INIT", True, old),
     ]
     assert row(ensured.task_id).due_at == TUESDAY
 
 
-@pytest.mark.parametrize("commit", [True, False])
-def test_a_success_does_not_swallow_the_ensure_it_waited_for(commit):
+@commit_or_rollback
+def test_a_success_waits_for_an_ensure_and_does_not_overwrite_it(commit):
     batch = started("a")
 
-    ensured, written = overlap(ensure_it, lambda: settled(batch), commit=commit)
+    ensured, count = overlap(ensure_on_tuesday, lambda: settled(batch), commit=commit)
 
-    assert (ensured.outcome, written) == (Outcome.REPLACED, 0 if commit else 1)
-    assert [(r.status, r.current) for r in rows_of("a")] == (
+    assert (ensured.outcome, count) == (Outcome.REPLACED, 0 if commit else 1)
+    assert [(task.status, task.current) for task in rows_of("a")] == (
         [("CANCELLED", False), ("INIT", True)] if commit else [("SUCCESS", True)]
     )
 
 
-@pytest.mark.parametrize("commit", [True, False])
-def test_two_ensures_of_a_unit_that_succeeded_schedule_it_once(commit):
+@commit_or_rollback
+def test_two_ensures_of_a_successful_unit_schedule_it_once(commit):
     batch = started("a")
     settled(batch)
 
-    first, second = overlap(ensure_it, lambda: ensure(TYPE, "a", at=WEDNESDAY), commit=commit)
+    first, second = overlap(ensure_on_tuesday, lambda: ensure(TYPE, "a", at=WEDNESDAY), commit=commit)
 
     assert (first.outcome, second.outcome) == (Outcome.CREATED, Outcome.UPDATED if commit else Outcome.CREATED)
-    assert [(r.id, r.status, r.due_at) for r in rows_of("a")] == [
+    assert [(task.id, task.status, task.due_at) for task in rows_of("a")] == [
         (ids_of(batch)[0], "SUCCESS", None),
         (second.task_id, "INIT", WEDNESDAY),
     ]
 
 
-# settle and schedule.
+# Settle and schedule.
 
 
-@pytest.mark.parametrize("commit", [True, False])
-def test_a_schedule_waits_for_an_outcome_before_it_says_that_the_unit_is_live(commit):
+@commit_or_rollback
+def test_a_schedule_waits_for_an_outcome_before_it_checks_for_a_live_task(commit):
     batch = started("a")
 
     _, answer = overlap(lambda: settled(batch), lambda: schedule(TYPE, "a", at=TUESDAY), commit=commit)
 
     assert answer.outcome == (Outcome.CREATED if commit else Outcome.EXISTS)
-    assert [r.status for r in rows_of("a")] == (["SUCCESS", "INIT"] if commit else ["RUNNING"])
+    assert [task.status for task in rows_of("a")] == (["SUCCESS", "INIT"] if commit else ["RUNNING"])
 
 
-def test_an_outcome_is_written_after_a_schedule_that_found_the_unit_live():
+def test_an_outcome_is_written_after_a_schedule_found_a_live_task():
     batch = started("a")
 
-    answer, written = overlap(lambda: schedule(TYPE, "a"), lambda: settled(batch))
+    answer, count = overlap(lambda: schedule(TYPE, "a"), lambda: settled(batch))
 
-    assert (answer.outcome, answer.task_id, written) == (Outcome.EXISTS, ids_of(batch)[0], 1)
-
-
-def test_a_roll_waits_for_its_timer_by_an_interval_that_is_changed_while_it_is_settled():
-    @handler("T_NIGHTLY", round_to="0 2 * * * Europe/Berlin")
-    def nightly(task):
-        pass
-
-    try:
-        batch = started("a", task_type="T_NIGHTLY", repeat_after=timedelta(days=10))
-        began = datetime(2027, 1, 5, 9, tzinfo=UTC)
-        TaskBatch.objects.update(started_at=began)
-
-        _, moved = overlap(lambda: change_interval("T_NIGHTLY", ["a"], timedelta(days=1)), lambda: settled(batch))
-
-        assert moved == 1
-        assert row(ids_of(batch)[0]).due_at == datetime(2027, 1, 7, 1, tzinfo=UTC)
-    finally:
-        REGISTRY.discard("T_NIGHTLY")
+    assert (answer.outcome, answer.task_id, count) == (Outcome.EXISTS, ids_of(batch)[0], 1)

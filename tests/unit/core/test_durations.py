@@ -1,4 +1,4 @@
-"""Lengths of time as people write them."""
+"""Durations such as `1h30m` are parsed to seconds and formatted back to text."""
 
 import pytest
 from hypothesis import given
@@ -23,27 +23,36 @@ from tasks_app.core.errors import InvalidTask
         ("1.5h", 5400),
     ],
 )
-def test_a_length_of_time_is_read(text, seconds):
-    assert seconds_of(text) == seconds
-    assert type(seconds_of(text)) is type(seconds)
+def test_a_duration_is_parsed_to_seconds(text, seconds):
+    parsed = seconds_of(text)
+
+    assert parsed == seconds
+    assert type(parsed) is type(seconds)
 
 
 @pytest.mark.parametrize(
     "text", ["", " ", "5", "m", "5x", "-5m", "30m1h", "5m5m", "1 day", "5M", "1e3s", "٥m", "1h,5m", "9" * 50 + "s"]
 )
-def test_what_is_none_is_refused_with_the_way_out(text):
+def test_an_invalid_duration_is_rejected_with_the_accepted_formats(text):
     with pytest.raises(InvalidTask, match="Write it like 90s, 5m"):
         seconds_of(text)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(30, "30s"), (300, "5m"), (5400, "1h30m"), (86_400, "1d"), (365 * 86_400, "365d"), (90_061, "1d1h1m1s")],
+)
+def test_whole_seconds_are_formatted_with_units(seconds, text):
+    assert written(seconds) == text
+
+
+@pytest.mark.parametrize("seconds", [0, 0.25])
+def test_zero_and_fractions_stay_numbers(seconds):
+    assert written(seconds) == seconds
+
+
 @given(st.integers(0, 10**9) | st.floats(0, 10**9, allow_nan=False))
-def test_what_is_written_is_read_back_as_it_was(seconds):
-    text = written(seconds)
+def test_a_formatted_duration_is_parsed_to_the_same_number(seconds):
+    formatted = written(seconds)
 
-    assert (seconds_of(text) if isinstance(text, str) else text) == seconds
-
-
-def test_it_is_written_as_people_would():
-    assert [written(n) for n in (0, 30, 300, 5400, 86_400, 365 * 86_400, 90_061, 0.25)] == [
-        *(0, "30s", "5m", "1h30m", "1d", "365d", "1d1h1m1s", 0.25)
-    ]
+    assert (seconds_of(formatted) if isinstance(formatted, str) else formatted) == seconds
