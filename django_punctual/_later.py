@@ -6,7 +6,7 @@ from typing import Any
 
 
 def attributes_of(name: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """The `__getattr__` of the module of this name: which modules have its names."""
+    """The `__getattr__` of the module `name`; `modules` lists the names that each module defines."""
     module_of = {one: module for module, names in modules.items() for one in names}
 
     def find(attribute: str) -> Any:

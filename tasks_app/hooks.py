@@ -1,7 +1,6 @@
-"""What is called by name: system checks, receivers of Django's signals, what rules in `core` call, and the modules of
-the installed apps that have one of our names.
+"""Registers system checks, receivers of signals and functions that `core` calls, and finds our modules in other apps.
 
-Their modules are imported with the first call. Only `check` runs checks, only `migrate` migrates, only web processes
+Their code is imported with the first call. Only `check` runs checks, only `migrate` migrates, only web processes
 serve requests and only beats raise alarms, so no other process imports what they need.
 """
 
@@ -46,7 +45,7 @@ def connect_receivers(app: AppConfig) -> None:
 
 
 def connect_rules() -> None:
-    """What the plain rules in `core` call of the layers above them."""
+    """Functions of higher layers that the rules in `core` call."""
     use_check(when_called("tasks_app.lifecycle.deferral:checked"))
     ours = (when_called("tasks_app.alarm_looks:troubles"), when_called("tasks_app.alarm_looks:safeguards"))
     LOOKS.extend(look for look in ours if look not in LOOKS)  # Django may set up an app again

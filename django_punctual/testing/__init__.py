@@ -4,7 +4,9 @@ Works inside Django's TestCase and TransactionTestCase and with pytest-django; n
 are imported when they are first used: the pytest plugin lies here, and is loaded before Django has its settings.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from django_punctual._later import attributes_of
 
 if TYPE_CHECKING:
     from .asserting import assert_not_scheduled, assert_scheduled, scheduled
@@ -23,21 +25,12 @@ __all__ = [
     "scheduled",
 ]
 
-_MODULES = {
-    "FrozenClock": "clock",
-    "assert_not_scheduled": "asserting",
-    "assert_scheduled": "asserting",
-    "call": "calling",
-    "fake_task": "calling",
-    "frozen_clock": "clock",
-    "run_due": "running",
-    "scheduled": "asserting",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+__getattr__ = attributes_of(
+    __name__,
+    {
+        f"{__name__}.asserting": ("assert_not_scheduled", "assert_scheduled", "scheduled"),
+        f"{__name__}.calling": ("call", "fake_task"),
+        f"{__name__}.clock": ("FrozenClock", "frozen_clock"),
+        f"{__name__}.running": ("run_due",),
+    },
+)

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 
-@cache  # a registry that gets one again has it once
+@cache  # the same function each time, so that a registry recognises it
 def when_called(path: str) -> Callable[..., Any]:
     """The function `module:name`; its module is imported with the first call."""
     module, _, name = path.partition(":")

@@ -1,7 +1,7 @@
-"""What we use of other libraries that they do not document, a module for each library (docs/private-apis.md).
+"""Undocumented parts of other libraries, one module per library (docs/private-apis.md).
 
-A module checks what it uses when it is imported, which is at the start of a process that needs the library. So a
-release that lacks something is named then, and not by an AttributeError in the middle of the work.
+A process that needs a library imports its module at the start, and the module checks the parts that it uses. If a
+release lacks one of them, the process ends with a message instead of an AttributeError in the middle of its work.
 """
 
 from inspect import unwrap

@@ -15,6 +15,7 @@ from django.core.management import CommandError
 from django.db import connection
 from django.db.migrations import Migration
 from django.db.models.functions import Now
+from django.db.models.signals import pre_migrate
 
 from tasks_app.conf import conf
 from tasks_app.models import JobDefinition, Node
@@ -194,7 +195,7 @@ def test_a_running_process_is_named_before_anything_is_changed():
 
     refuse_while_running(config, "default", [(FIRST, False)], pause=again)
     with pytest.raises(CommandError, match=r"Punctual still runs: beat web-1:42\. Stop all beats"):
-        refuse_while_running(config, "default", BACK_TO_ZERO, verbosity=0, pause=again)
+        pre_migrate.send(config, app_config=config, using="default", plan=BACK_TO_ZERO, verbosity=0, pause=again)
 
 
 def test_a_process_that_starts_meanwhile_counts():

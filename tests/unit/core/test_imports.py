@@ -6,8 +6,11 @@ import sys
 from importlib import import_module
 
 import pytest
+from django.core.checks.registry import registry
 
+from tasks_app.core.alarms import LOOKS
 from tasks_app.core.imports import when_called
+from tasks_app.hooks import connect_rules, register_checks
 from tests.support.stack import ROOT
 
 NAMED = sorted(
@@ -32,6 +35,15 @@ def test_it_goes_by_the_name_of_the_function():
     call = when_called("tasks_app.deploy_checks:check_redis")
 
     assert (call.__module__, call.__qualname__) == ("tasks_app.deploy_checks", "check_redis")
+
+
+def test_an_app_that_is_set_up_again_registers_nothing_twice():
+    before = (len(registry.registered_checks), len(registry.deployment_checks), len(LOOKS))
+
+    register_checks()
+    connect_rules()
+
+    assert (len(registry.registered_checks), len(registry.deployment_checks), len(LOOKS)) == before
 
 
 @pytest.mark.parametrize("path", NAMED)
